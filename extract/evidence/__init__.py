@@ -1,0 +1,1 @@
+"""The marker `Evidence` and the alignment of values with their source. Pure."""

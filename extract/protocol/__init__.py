@@ -1,0 +1,1 @@
+"""The Messages API as data: requests, replies, usage, faults, streams, models. Pure."""

@@ -1,0 +1,102 @@
+"""What a request cost in tokens: five disjoint categories.
+
+Knows nothing of prices. A missing field is unknown (None), never an error and never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or several requests. None means that the server did not say.
+
+    input: ordinary input, without cache reads and writes.
+    cache_write_5m, cache_write_1h: input written to the cache, by lifetime.
+    cache_read: input served from the cache.
+    output: output with thinking.
+    thinking: the part of `output` that was thinking (not a sixth category).
+    web_searches: server-side searches, billed per call.
+    """
+
+    input: int | None = None
+    cache_write_5m: int | None = None
+    cache_write_1h: int | None = None
+    cache_read: int | None = None
+    output: int | None = None
+    thinking: int | None = None
+    web_searches: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(_plus(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+
+    @property
+    def cache_write(self) -> int | None:
+        """Both lifetimes together."""
+        return _plus(self.cache_write_5m, self.cache_write_1h)
+
+    @property
+    def total_input(self) -> int | None:
+        """All that was read by the model: ordinary, written and cached."""
+        return _plus(_plus(self.input, self.cache_write), self.cache_read)
+
+    @property
+    def known(self) -> bool:
+        """Whether the server said anything that can be billed."""
+        return self.input is not None or self.output is not None
+
+    def as_dict(self) -> dict[str, int | None]:
+        """By category, for the store and for JSON."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @classmethod
+    def total(cls, usages: Iterable[Usage]) -> Usage:
+        """The sum; a category that no request told stays unknown."""
+        sum_ = cls()
+        for usage in usages:
+            sum_ += usage
+        return sum_
+
+
+def _plus(left: int | None, right: int | None) -> int | None:
+    if left is None:
+        return right
+    return left if right is None else left + right
+
+
+def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
+    """Usage of a Messages reply.
+
+    ttl: the cache lifetime that the request asked for; takes the writes when the reply does not
+    split them ("5m" where the request left it out, as the documents say).
+    """
+    if not isinstance(raw, dict):
+        return Usage()
+    written = _count(raw.get("cache_creation_input_tokens"))
+    split = raw.get("cache_creation")
+    split = split if isinstance(split, dict) else {}
+    write_5m = _count(split.get("ephemeral_5m_input_tokens"))
+    write_1h = _count(split.get("ephemeral_1h_input_tokens"))
+    if write_5m is None and write_1h is None and written is not None:
+        write_5m, write_1h = (0, written) if ttl == "1h" else (written, 0)
+    details = raw.get("output_tokens_details")
+    tools = raw.get("server_tool_use")
+    return Usage(
+        input=_count(raw.get("input_tokens")),
+        cache_write_5m=write_5m,
+        cache_write_1h=write_1h,
+        cache_read=_count(raw.get("cache_read_input_tokens")),
+        output=_count(raw.get("output_tokens")),
+        thinking=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        web_searches=_count(tools.get("web_search_requests")) if isinstance(tools, dict) else None,
+    )
+
+
+def _count(value: Any) -> int | None:
+    """A token count, or None for anything that is not one."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        return None
+    return value

@@ -1,0 +1,1 @@
+"""Pydantic model ↔ wire schema: compile, check, decode, columns. Pure."""
