@@ -1,0 +1,194 @@
+"""Imports inside `extract` go down a floor or stay on it, never up, never in a circle, never in a function.
+
+The floors are drawn in docs/how-it-works.md; a module that nobody gave a floor fails here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1] / "extract"
+
+FLOORS: dict[str, int] = {
+    "errors": 0,
+    "clock": 0,
+    "schema": 1,
+    "protocol": 1,
+    "evidence": 1,
+    "prices": 1,
+    "split": 1,
+    "judge": 2,
+    "prompt": 2,
+    "conversation": 3,
+    "client": 4,
+    "pace": 4,
+    "budget": 4,
+    "warmth": 4,
+    "store": 4,
+    "tables": 4,
+    "documents": 4,
+    "engine": 5,
+    "report": 5,
+    "show": 5,
+    "progress": 5,
+    "pipeline": 6,
+    "labels": 7,
+    "testing": 7,
+    "integrations": 7,
+    "": 8,  # extract/__init__.py
+    "cli": 8,
+    "__main__": 8,
+}
+
+# Heavy ones cost start-up time (jsonschema 1 s, polars 0.2 s); extras may be missing. Both may wait in a function.
+LATE = {"polars", "duckdb", "jsonschema"}
+EXTRAS = {"starlette", "uvicorn", "pyarrow", "pandas"}
+# Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.
+PURE = {1, 2, 3}
+IMPURE = {
+    "asyncio",
+    "httpx",
+    "socket",
+    "ssl",
+    "threading",
+    "time",
+    "subprocess",
+    "tempfile",
+    "duckdb",
+}
+
+
+LONGEST_FUNCTION = 60
+LONGEST_FILE = 400
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement: who, whom, where."""
+
+    source: str
+    target: str
+    line: int
+    in_function: bool
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line} imports {self.target}"
+
+
+def _modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = ("extract", *path.relative_to(ROOT).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = _modules()
+
+
+def _targets(node: ast.Import | ast.ImportFrom, source: str) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    base = node.module or ""
+    if node.level:
+        package = source.split(".")
+        depth = node.level - (1 if MODULES[source].name == "__init__.py" else 0)
+        base = ".".join([*package[: len(package) - depth], *([base] if base else [])])
+    for alias in node.names:
+        whole = f"{base}.{alias.name}"
+        yield whole if whole in MODULES else base
+
+
+def _walk(node: ast.AST, source: str, *, in_function: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue  # read by type checkers only: it cannot tie a knot at run time
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            for target in _targets(child, source):
+                yield Import(source, target, child.lineno, in_function)
+        inside = in_function or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from _walk(child, source, in_function=inside)
+
+
+def _imports() -> list[Import]:
+    found = []
+    for name, path in MODULES.items():
+        found.extend(_walk(ast.parse(path.read_text("utf-8")), name, in_function=False))
+    return found
+
+
+IMPORTS = _imports()
+OWN = [i for i in IMPORTS if i.target == "extract" or i.target.startswith("extract.")]
+
+
+def _place(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def _floor(module: str) -> int:
+    return FLOORS[_place(module)]
+
+
+def test_every_module_has_a_floor() -> None:
+    homeless = sorted({name for name in MODULES if _place(name) not in FLOORS})
+    assert not homeless, f"give these a floor in tests/test_floors.py and docs/how-it-works.md: {homeless}"
+
+
+def test_no_import_goes_up() -> None:
+    upward = [str(i) for i in OWN if _floor(i.target) > _floor(i.source)]
+    assert not upward, "\n".join(upward)
+
+
+def test_no_circles() -> None:
+    graph: dict[str, set[str]] = {name: set() for name in MODULES}
+    for i in OWN:
+        if i.target != i.source:
+            graph[i.source].add(i.target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_imports_stand_at_the_top() -> None:
+    allowed = LATE | EXTRAS
+    hidden = [str(i) for i in IMPORTS if i.in_function and i.target.split(".")[0] not in allowed]
+    assert not hidden, "\n".join(hidden)
+
+
+def test_heavy_libraries_wait_until_they_are_needed() -> None:
+    early = [str(i) for i in IMPORTS if not i.in_function and i.target.split(".")[0] in LATE]
+    assert not early, "\n".join(early)
+
+
+def test_the_core_is_pure() -> None:
+    impure = [str(i) for i in IMPORTS if _floor(i.source) in PURE and i.target.split(".")[0] in IMPURE]
+    assert not impure, "\n".join(impure)
+
+
+def test_the_library_never_imports_what_is_built_on_it() -> None:
+    back = [
+        str(i) for i in IMPORTS if i.target.split(".")[0] in {"schemas", "pipelines", "notebooks", "tests"}
+    ]
+    assert not back, "\n".join(back)
+
+
+def test_files_and_functions_stay_short() -> None:
+    long = []
+    for name, path in MODULES.items():
+        text = path.read_text("utf-8")
+        if text.count("\n") > LONGEST_FILE:
+            long.append(f"{name} has {text.count(chr(10))} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > LONGEST_FUNCTION:
+                    long.append(f"{name}.{node.name} has {lines} lines")
+    assert not long, "\n".join(long)
