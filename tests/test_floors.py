@@ -46,7 +46,7 @@ FLOORS: dict[str, int] = {
     "__main__": 8,
 }
 
-# Heavy ones cost start-up time (jsonschema 1 s, polars 0.2 s); extras may be missing. Both may wait in a function.
+# These may wait in a function: heavy ones (jsonschema takes 1 s, polars 0.2 s), extras that may be missing.
 LATE = {"polars", "duckdb", "jsonschema"}
 EXTRAS = {"starlette", "uvicorn", "pyarrow", "pandas"}
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.
