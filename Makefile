@@ -1,0 +1,38 @@
+# `make check` is what CI runs (`.ci/run`). All targets use the environment that `make env` makes.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help env check format lint types test quick arrow fix clean
+
+help:            ## what can be made
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
+
+env:             ## a virtual environment with everything for work on the library
+	$(PYTHON) -m venv .venv && $(BIN)/pip install -q -e '.[dev]'
+
+check: format lint types test arrow  ## what CI runs
+
+format:          ## is every file formatted?
+	$(BIN)/ruff format --check .
+
+lint:            ## ruff's rules
+	$(BIN)/ruff check .
+
+types:           ## mypy, strict
+	$(BIN)/mypy
+
+test:            ## all tests
+	$(BIN)/python -m pytest
+
+quick:           ## all but the slow tests
+	$(BIN)/python -m pytest -m 'not slow'
+
+arrow:           ## the tests that need pyarrow; all others have run without it
+	$(BIN)/pip install -q -e '.[arrow]' && $(BIN)/python -m pytest -q -m arrow; \
+	status=$$?; $(BIN)/pip uninstall -q -y pyarrow; exit $$status
+
+fix:             ## format and repair what ruff can
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+clean:           ## caches and builds, not your stores
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
