@@ -1,0 +1,285 @@
+"""What one column can be: the shapes between a Python type and the types of Polars and DuckDB.
+
+A shape says its Polars dtype and its DuckDB type, turns a validated value into a plain Python object,
+and refuses a value that the column cannot hold without loss. It never looks at more than one value:
+the type is decided before any value is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import RootModel
+
+from extract.schema.column_json import MisfitError, json_text, short
+from extract.schema.column_scalars import SCALARS, dtype, wrong
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Custom",
+    "Fields",
+    "Items",
+    "JsonText",
+    "Pairs",
+    "Part",
+    "Served",
+    "Shape",
+    "Unwrapped",
+    "Wrapped",
+    "quote",
+]
+
+
+class Shape(Protocol):
+    """One column type, or one level of a nested one."""
+
+    @property
+    def duckdb(self) -> str:
+        """The type as DuckDB writes it."""
+
+    def polars(self) -> pl.DataType:
+        """The dtype of a Polars frame."""
+
+    def stored(self) -> pl.DataType:
+        """The dtype in which a Polars frame goes into DuckDB, where it takes the declared one badly."""
+
+    def plain(self, value: Any) -> Any:
+        """A validated value as a plain Python object; MisfitError for what would be lost."""
+
+    def verify(self, value: Any) -> None:
+        """MisfitError for a plain object that Polars would refuse, round or cut silently."""
+
+
+def quote(name: str) -> str:
+    """An SQL identifier, whatever its characters."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+# ---------------------------------------------------------------- text of things without a column type
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """JSON text: unions, `Any`, recursive types and mixed literals have no one column type."""
+
+    duckdb = "JSON"
+
+    def polars(self) -> pl.DataType:
+        return dtype("String", {})
+
+    def stored(self) -> pl.DataType:
+        return self.polars()
+
+    def plain(self, value: Any) -> str | None:
+        return None if value is None else json_text(value)
+
+    def verify(self, value: Any) -> None:
+        SCALARS["str"].plain(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A type whose column is another one's: only the way from the value to it differs."""
+
+    inner: Shape
+
+    @property
+    def duckdb(self) -> str:
+        return self.inner.duckdb
+
+    def polars(self) -> pl.DataType:
+        return self.inner.polars()
+
+    def stored(self) -> pl.DataType:
+        return self.inner.stored()
+
+    def verify(self, value: Any) -> None:
+        self.inner.verify(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped(Wrapped):
+    """A RootModel is its root."""
+
+    def plain(self, value: Any) -> Any:
+        return self.inner.plain(value.root if isinstance(value, RootModel) else value)
+
+
+@dataclass(frozen=True, slots=True)
+class Custom(Wrapped):
+    """A type of the user's own: its own serializer makes the plain value, the JSON Schema chose `inner`."""
+
+    serialize: Callable[[Any], Any]
+
+    def plain(self, value: Any) -> Any:
+        if hasattr(value, "get_secret_value"):
+            return self.inner.plain(value.get_secret_value())
+        try:
+            made = self.serialize(value)
+        except Exception as error:
+            raise MisfitError(f"its serializer failed: {short(error)}") from error
+        return self.inner.plain(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Served(Wrapped):
+    """A validator may turn the declared type into a class of its own: then its serializer turns it back."""
+
+    serialize: Callable[[Any], Any]
+
+    def plain(self, value: Any) -> Any:
+        try:
+            return self.inner.plain(value)
+        except MisfitError as misfit:
+            try:
+                return Custom(self.inner, self.serialize).plain(value)
+            except MisfitError:
+                raise misfit from None
+
+
+# ---------------------------------------------------------------- nested
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list. A set is sorted, so that the same answer makes the same bytes each time."""
+
+    item: Shape
+    ordered: bool = True
+
+    @property
+    def duckdb(self) -> str:
+        return f"{self.item.duckdb}[]"
+
+    def polars(self) -> pl.DataType:
+        return dtype("List", {"inner": self.item.polars()})
+
+    def stored(self) -> pl.DataType:
+        return dtype("List", {"inner": self.item.stored()})
+
+    def plain(self, value: Any) -> list[Any] | None:
+        if value is None:
+            return None
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            raise wrong(value, "lists")
+        items = [self._one(index, item) for index, item in enumerate(value)]
+        return items if self.ordered else sorted(items, key=_order)
+
+    def _one(self, index: int, item: Any) -> Any:
+        try:
+            return self.item.plain(item)
+        except MisfitError as misfit:
+            raise misfit.under(f"[{index}]") from None
+
+    def verify(self, value: Any) -> None:
+        if value is None:
+            return
+        if not isinstance(value, list):
+            raise wrong(value, "lists")
+        for index, item in enumerate(value):
+            try:
+                self.item.verify(item)
+            except MisfitError as misfit:
+                raise misfit.under(f"[{index}]") from None
+
+
+def _order(plain: Any) -> tuple[bool, str, Any]:
+    if plain is None or isinstance(plain, dict | list):
+        return plain is None, "", repr(plain)
+    return False, type(plain).__name__, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One named part of an object: a column of the table, or a field of a struct."""
+
+    name: str
+    shape: Shape
+    get: Callable[[Any], Any]
+
+    def plain(self, value: Any) -> Any:
+        try:
+            return self.shape.plain(self.get(value))
+        except MisfitError as misfit:
+            raise misfit.under(self.name) from None
+        except (AttributeError, KeyError, IndexError, TypeError) as error:
+            raise MisfitError(f"cannot be read: {short(error)}", self.name) from error
+
+    def verify(self, value: Any) -> None:
+        try:
+            self.shape.verify(value)
+        except MisfitError as misfit:
+            raise misfit.under(self.name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """An object with known fields, as a struct."""
+
+    parts: tuple[Part, ...]
+    extras: Callable[[Any], Iterable[str]] = lambda value: ()
+
+    @property
+    def duckdb(self) -> str:
+        return "STRUCT(" + ", ".join(f"{quote(p.name)} {p.shape.duckdb}" for p in self.parts) + ")"
+
+    def polars(self) -> pl.DataType:
+        return dtype("Struct", {"fields": {p.name: p.shape.polars() for p in self.parts}})
+
+    def stored(self) -> pl.DataType:
+        return dtype("Struct", {"fields": {p.name: p.shape.stored() for p in self.parts}})
+
+    def plain(self, value: Any) -> dict[str, Any] | None:
+        if value is None:
+            return None
+        if extra := sorted(self.extras(value)):
+            raise MisfitError(f"no field takes {short(extra)}")
+        return {part.name: part.plain(value) for part in self.parts}
+
+    def verify(self, value: Any) -> None:
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            raise wrong(value, "structs")
+        if value.keys() != {part.name for part in self.parts}:
+            declared = [part.name for part in self.parts]
+            raise MisfitError(f"has the fields {short(list(value))}, the column has {short(declared)}")
+        for part in self.parts:
+            part.verify(value[part.name])
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A mapping with free keys, as a list of structs of `key` and `value`, in the order of the answer."""
+
+    key: Shape
+    value: Shape
+
+    @property
+    def _list(self) -> Items:
+        parts = (Part("key", self.key, lambda pair: pair[0]), Part("value", self.value, lambda pair: pair[1]))
+        return Items(Fields(parts))
+
+    @property
+    def duckdb(self) -> str:
+        return self._list.duckdb
+
+    def polars(self) -> pl.DataType:
+        return self._list.polars()
+
+    def stored(self) -> pl.DataType:
+        return self._list.stored()
+
+    def plain(self, value: Any) -> list[Any] | None:
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise wrong(value, "mappings")
+        return self._list.plain(list(value.items()))
+
+    def verify(self, value: Any) -> None:
+        self._list.verify(value)

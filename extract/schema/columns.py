@@ -1,0 +1,166 @@
+"""The columns of a model: Polars dtypes and DuckDB types, and values on their way into them.
+
+Decided from the model, never from the data, so that a column of nulls has its type all the same and two
+runs make the same table. Knows nothing of the wire, of prompts or of where the table is kept.
+
+Column and struct field names are the Python field names, never aliases. A computed field has a column;
+a field declared with `exclude=True` has none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from extract.schema.column_json import MisfitError, short
+from extract.schema.column_nodes import unrooted
+from extract.schema.column_types import Fields, Items, Pairs, Part, Shape, Wrapped, quote
+from extract.schema.column_walk import walk
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Columns", "MisfitError", "columns_of", "quote"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The typed columns of one output model.
+
+    parts: one a column, in the order of the model's fields.
+    json_text: paths of the places that are stored as JSON text, as `extra` or `lines[].extra`.
+    notes: what the author of the model should know, each beginning with the path it is about.
+    """
+
+    parts: tuple[Part, ...]
+    json_text: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    extras: Callable[[Any], Iterable[str]] = field(default=lambda value: (), repr=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return tuple(part.name for part in self.parts)
+
+    @cached_property
+    def polars(self) -> dict[str, pl.DataType]:
+        """Polars dtype of each column."""
+        return {part.name: part.shape.polars() for part in self.parts}
+
+    @cached_property
+    def duckdb(self) -> dict[str, str]:
+        """DuckDB type of each column, as SQL text."""
+        return {part.name: part.shape.duckdb for part in self.parts}
+
+    # ------------------------------------------------------------ values
+
+    def row(self, value: Any) -> dict[str, Any]:
+        """A validated value as one plain Python object a column.
+
+        Raises MisfitError (a ValueError) that names the column for a value that the columns cannot hold
+        without loss: an integer beyond 64 bits, digits that a decimal column would round, a date
+        outside its range, a lone surrogate, a key without a field.
+        """
+        value = unrooted(value)
+        if extra := sorted(self.extras(value)):
+            raise MisfitError(f"no column takes {short(extra)}")
+        return {part.name: part.plain(value) for part in self.parts}
+
+    def frame(self, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+        """Rows made by `row` as one frame of exactly the declared dtypes.
+
+        Raises MisfitError, naming row and column, for what Polars would silently round, drop or turn
+        into null.
+        """
+        import polars as pl
+
+        self._verify(rows)
+        series = [
+            pl.Series(name, [row[name] for row in rows], dtype=dtype, strict=True)
+            for name, dtype in self.polars.items()
+        ]
+        return pl.DataFrame(series)
+
+    def _verify(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        known = set(self.names)
+        for index, row in enumerate(rows):
+            if row.keys() != known:
+                raise MisfitError(f"row {index} has the columns {short(list(row))}, not {short(self.names)}")
+            try:
+                for part in self.parts:
+                    part.verify(row[part.name])
+            except MisfitError as misfit:
+                raise MisfitError(f"{misfit.reason} (row {index})", misfit.path) from None
+
+    # ------------------------------------------------------------ DuckDB
+
+    def to_duckdb(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with the dtypes that DuckDB takes as they are: enums as text, durations as microseconds.
+
+        Columns that are not the model's pass unchanged.
+        """
+        return frame.cast(
+            {part.name: part.shape.stored() for part in self.parts if part.name in frame.columns}
+        )
+
+    def from_duckdb(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A frame read from the table of `ddl` with the declared dtypes again.
+
+        Columns that are not the model's pass unchanged.
+        """
+        return frame.cast({n: t for n, t in self.polars.items() if n in frame.columns})
+
+    def ddl(self, table: str, *, extra: Mapping[str, str] | None = None, key: Sequence[str] = ()) -> str:
+        """A CREATE TABLE statement.
+
+        table: a name, or `schema.name`.
+        extra: columns that stand before the model's, name to SQL type.
+        key: names of the columns that make the primary key.
+        """
+        columns = {**(extra or {}), **self.duckdb}
+        lines = [f"{quote(name)} {kind}" for name, kind in columns.items()]
+        if key:
+            lines.append(f"PRIMARY KEY ({', '.join(map(quote, key))})")
+        name = ".".join(map(quote, table.split(".")))
+        return f"CREATE TABLE IF NOT EXISTS {name} (\n  " + ",\n  ".join(lines) + "\n)"
+
+    def case_twins(self) -> tuple[str, ...]:
+        """Paths of names that differ from a neighbour's by case alone: DuckDB cannot keep them apart."""
+        return tuple(_twins(self.parts, ""))
+
+
+def columns_of(model: Any, *, many: bool = False) -> Columns:
+    """The columns of a model, or of anything else that a Pydantic TypeAdapter takes.
+
+    many: the root is a list and each of its items is a row of its own.
+
+    A root that is no object (a scalar, a union, a list without `many`) is one column named `value`.
+    """
+    walked = walk(model)
+    parts = walked.parts(many=many)
+    return Columns(parts, tuple(walked.json_text), tuple(walked.notes), walked.extras(many=many))
+
+
+def _twins(parts: Sequence[Part], path: str) -> Iterator[str]:
+    same: dict[str, list[str]] = defaultdict(list)
+    for part in parts:
+        same[part.name.casefold()].append(f"{path}{part.name}")
+    for names in same.values():
+        if len(names) > 1:
+            yield from names
+    for part in parts:
+        yield from _inside(part.shape, f"{path}{part.name}")
+
+
+def _inside(shape: Shape, path: str) -> Iterator[str]:
+    if isinstance(shape, Fields):
+        yield from _twins(shape.parts, f"{path}.")
+    elif isinstance(shape, Items):
+        yield from _inside(shape.item, f"{path}[]")
+    elif isinstance(shape, Pairs):
+        yield from _inside(shape.value, f"{path}[].value")
+    elif isinstance(shape, Wrapped):
+        yield from _inside(shape.inner, path)
