@@ -1,0 +1,310 @@
+"""Drives many conversations: rows in, outcomes committed, order and memory kept.
+
+One feeder reads rows in batches, looks up what is already answered and hands the rest to a pool of
+workers; each worker leads one conversation at a time; the committer makes outcomes durable before
+they are counted. Knows nothing of HTTP, of DuckDB or of what a terminal shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from extract.breaker import Breaker, Stop
+from extract.committer import Committer
+from extract.conversation import Attempt, Delivery, converse
+from extract.errors import InputError
+from extract.evidence import Source
+from extract.outcome import Accepted, DeadLetter, Outcome
+from extract.prompt import Rendered, Unsendable
+from extract.protocol.models import card
+from extract.protocol.request import Request
+from extract.protocol.usage import Usage
+from extract.report import Tally
+from extract.schema.finding import Finding
+from extract.store import AnswerRow, RowRow
+from extract.tables import Row, RowSource
+from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
+
+WORKERS_PER_PLACE = 1.25  # some rows wait out a retry; their places in the air are not left empty
+
+
+class Courier(Protocol):
+    """Delivers attempts: waits its turn, sends, retries the transport, keeps the books."""
+
+    async def deliver(self, attempt: Attempt, item: Item) -> Delivery | None:
+        """What came of it, or None when the run stops before there is one."""
+        ...
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A fingerprint that is being asked for, until its outcome is durable."""
+
+    settled: Settled | None = None
+    followers: list[Item] = field(default_factory=list)
+
+
+class Stopper:
+    """The one switch that ends a run early; the first reason stands."""
+
+    def __init__(self) -> None:
+        self.stop: Stop | None = None
+        self.event = asyncio.Event()
+
+    def __call__(self, stop: Stop | None) -> None:
+        if stop is not None and self.stop is None:
+            self.stop = stop
+            self.event.set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new request may be sent."""
+        return self.stop is not None
+
+
+class Engine:
+    """One run. To be made and awaited inside one event loop.
+
+    concurrency: requests that may be in flight; sizes the pool of workers.
+    on_outcome: called with each outcome once it is durable.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        source: RowSource,
+        ledger: Ledger,
+        courier: Courier,
+        *,
+        concurrency: int,
+        stopper: Stopper,
+        breaker: Breaker,
+        tally: Tally,
+        on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> None:
+        self._work, self._source, self._ledger, self._courier = work, source, ledger, courier
+        self._stop, self._breaker, self._tally = stopper, breaker, tally
+        self._on_outcome = on_outcome
+        self._size = max(1, round(concurrency * WORKERS_PER_PLACE))
+        self._queue: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._size * 2)
+        self._asked: dict[str, _Asked] = {}
+        self._died: dict[str, Settled] = {}
+        self._failure: BaseException | None = None
+        self._committer = Committer(self._commit, bound=concurrency)
+
+    async def run(self) -> None:
+        """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
+        workers = [asyncio.create_task(self._lead(), name=f"worker {n}") for n in range(self._size)]
+        try:
+            await self._guard(self._feed())
+            for _ in workers:
+                await self._queue.put(None)
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            await self._committer.close()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _guard(self, coroutine: Any) -> None:
+        """A fault of ours ends the run like any stop: what is in flight lands and is committed."""
+        try:
+            await coroutine
+        except InputError as error:
+            self._stop(Stop("input", str(error), "Mend the input, then run it again."))
+        except Exception as error:
+            self._failure = self._failure or error
+            self._stop(Stop("failing", f"{type(error).__name__}: {error}"))
+
+    # rows in -----------------------------------------------------------------------------------
+
+    async def _feed(self) -> None:
+        batches = iter(self._source)
+        while not self._stop.stopping:
+            batch = await asyncio.to_thread(next, batches, None)
+            if batch is None:
+                return
+            self._tally.rows += len(batch)
+            await self._sort(batch)
+
+    async def _sort(self, batch: Sequence[Row]) -> None:
+        """Tells rows that are done, dead or being asked from those that need a request."""
+        items = [self._prepare(row) for row in batch]
+        answers = await self._ledger.recall([item.fingerprint for item in items])
+        states = await self._ledger.states([item.key for item in items])
+        for item in items:
+            known = states.get(item.key)
+            if isinstance(item.prompt, Unsendable):
+                await self._meet_unsendable(item, item.prompt, known)
+            elif not await self._meet_known(item, answers.get(item.fingerprint), known):
+                await self._ask(item)
+
+    def _prepare(self, row: Row) -> Item:
+        work = self._work
+        prompt = work.prompt.render(row.values)
+        if isinstance(prompt, Unsendable):
+            return Item(row.position, row.key, row.values, prompt, unsent_fingerprint(prompt))
+        fingerprint = work.envelope.fingerprint(prompt.blocks, work.replicate)
+        return Item(row.position, row.key, row.values, prompt, fingerprint)
+
+    async def _meet_unsendable(self, item: Item, prompt: Unsendable, known: RowRow | None) -> None:
+        finding = Finding("message", "", "", prompt.found, "an input that can be read")
+        letter = DeadLetter(item.key, prompt.reason, (finding,))  # type: ignore[arg-type]
+        await self._committer.put(Settled(item, letter, left=_is_dead(known, item)))
+
+    async def _meet_known(self, item: Item, answer: AnswerRow | None, known: RowRow | None) -> bool:
+        """Settles a row that this store already knows the outcome of."""
+        if answer is not None and (accepted := self._accept_again(item, answer)):
+            same = known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint
+            settled = self._fit(item, accepted)
+            await self._committer.put(replace(settled, unchanged=same))
+            return True
+        if _is_dead(known, item):
+            letter = DeadLetter(item.key, known.reason or "invalid")  # type: ignore[union-attr, arg-type]
+            await self._committer.put(Settled(item, letter, left=True))
+            return True
+        return False
+
+    def _accept_again(self, item: Item, answer: AnswerRow) -> Accepted | None:
+        judged = self._work.judge.judge_again(answer.answer, self._source_of(item))
+        if judged.verdict != "accepted":
+            return None  # validators have changed: the row is asked again
+        return Accepted(
+            item.key, judged.value, answer.answer, judged.evidence, request_id=answer.request_id, reused=True
+        )
+
+    async def _ask(self, item: Item) -> None:
+        """Queues a row, or ties it to an equal one that is being asked or has just been."""
+        if settled := self._died.get(item.fingerprint):
+            await self._committer.put(_share(item, settled))
+        elif asked := self._asked.get(item.fingerprint):
+            if asked.settled is None:
+                asked.followers.append(item)
+            else:
+                await self._committer.put(_share(item, asked.settled))
+        else:
+            self._asked[item.fingerprint] = _Asked()
+            await self._queue.put(item)
+
+    # conversations -----------------------------------------------------------------------------
+
+    async def _lead(self) -> None:
+        while (item := await self._queue.get()) is not None:
+            if not self._stop.stopping:
+                await self._guard(self._lead_one(item))
+
+    async def _lead_one(self, item: Item) -> None:
+        self._tally.in_flight += 1
+        try:
+            outcome = await self._converse(item)
+        finally:
+            self._tally.in_flight -= 1
+        await self._settle(item, outcome)
+
+    async def _converse(self, item: Item) -> Outcome | None:
+        """Leads one conversation to its outcome; None where the run stops before it."""
+        work = self._work
+        assert isinstance(item.prompt, Rendered)
+        request = work.envelope.request(item.prompt.blocks)
+        if letter := _too_long(item, request):
+            return letter
+        talk = converse(item.key, request, self._source_of(item), work.judge, work.limits)
+        attempt = next(talk)
+        while (delivery := await self._courier.deliver(attempt, item)) is not None:
+            try:
+                attempt = talk.send(delivery)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+        talk.close()
+        return None
+
+    async def _settle(self, item: Item, outcome: Outcome | None) -> None:
+        asked = self._asked[item.fingerprint]
+        if outcome is None:
+            if item.calls:  # paid for without an outcome: the row stays pending, the requests are told
+                await self._committer.put(Settled(item, None))
+            return
+        settled = self._fit(item, outcome)
+        asked.settled = settled
+        assert settled.outcome is not None
+        self._stop(self._breaker.on_outcome(settled.outcome))
+        await self._committer.put(settled)
+        for follower in asked.followers:
+            await self._committer.put(_share(follower, settled))
+
+    def _fit(self, item: Item, outcome: Outcome) -> Settled:
+        """An accepted value that no column can hold without loss is a dead letter of its own."""
+        if not isinstance(outcome, Accepted):
+            return Settled(item, outcome)
+        try:
+            return Settled(item, outcome, self._work.output(outcome))
+        except ValueError as error:
+            finding = Finding("value", "", "", "", f"a value that its column can hold: {error}")
+            letter = DeadLetter(
+                item.key,
+                "invalid",
+                (finding,),
+                outcome.attempts,
+                outcome.usage,
+                raw_reply=outcome.answer,
+                request_id=outcome.request_id,
+                stop_reason="end_turn",
+            )
+            return Settled(item, letter)
+
+    def _source_of(self, item: Item) -> Source:
+        assert isinstance(item.prompt, Rendered)
+        return self._work.source(item)
+
+    # outcomes ----------------------------------------------------------------------------------
+
+    async def _commit(self, entries: Sequence[Settled]) -> None:
+        await self._ledger.commit(entries)
+        for entry in entries:
+            self._count(entry)
+            if entry.outcome is None:
+                continue
+            if isinstance(entry.outcome, DeadLetter) and entry.outcome.attempts:
+                self._died[entry.item.fingerprint] = entry
+            self._asked.pop(entry.item.fingerprint, None)
+            self._on_outcome(entry.outcome)
+
+    def _count(self, entry: Settled) -> None:
+        tally, outcome = self._tally, entry.outcome
+        if isinstance(outcome, Accepted):
+            tally.accepted += 1
+            tally.reused += outcome.reused
+            tally.shared += entry.shared
+        elif isinstance(outcome, DeadLetter):
+            tally.dead[outcome.reason] += 1
+            tally.left_dead += entry.left
+
+
+def _share(item: Item, settled: Settled) -> Settled:
+    """The outcome of an equal row, paid for there."""
+    assert settled.outcome is not None
+    outcome = replace(settled.outcome, key=item.key, attempts=0, usage=Usage())
+    return Settled(item, outcome, settled.output, shared=True)
+
+
+def _is_dead(known: RowRow | None, item: Item) -> bool:
+    """A dead letter for this very input, still open."""
+    return known is not None and known.state == "dead" and known.fingerprint == item.fingerprint
+
+
+def _too_long(item: Item, request: Request) -> DeadLetter | None:
+    """A row that cannot fit the model's context is not sent."""
+    context = card(request.envelope.model).context
+    needed = request.estimate_tokens() + request.max_tokens
+    if needed <= context:
+        return None
+    finding = Finding(
+        "message", "", "", f"about {needed:,} tokens with max_tokens", f"at most {context:,}: split the input"
+    )
+    return DeadLetter(item.key, "too_long", (finding,), request=request.as_json())

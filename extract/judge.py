@@ -1,0 +1,119 @@
+"""Reply → value or findings. The only judge.
+
+Five stages, strict in each: message, JSON, JSON Schema, decode and Pydantic (these three in
+`schema.check`), evidence. Knows nothing of requests, retries or tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from extract.evidence import EvidenceField, Source, evidence_fields, ground
+from extract.protocol.reply import Message
+from extract.schema.check import Findings
+from extract.schema.finding import Finding, shorten
+
+if TYPE_CHECKING:
+    from extract.schema.compile import CompiledSchema
+
+Verdict = Literal["accepted", "findings", "truncated", "refused", "too_long", "no_answer"]
+
+_STOPPED = {
+    "max_tokens": "truncated",
+    "refusal": "refused",
+    "model_context_window_exceeded": "too_long",
+}
+_COMPLETE = frozenset({"end_turn", None})  # some servers never set a stop reason
+_SEARCH_RESULT = "web_search_tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge says of one reply.
+
+    text: the answer's text as it came, for the store and for dead letters.
+    """
+
+    verdict: Verdict
+    text: str = ""
+    value: Any = None
+    evidence: tuple[dict[str, Any], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+class Judge:
+    """Judges replies against one compiled model; built once, used for every row."""
+
+    def __init__(self, compiled: CompiledSchema) -> None:
+        self._compiled = compiled
+        self._fields: tuple[EvidenceField, ...] = evidence_fields(compiled.model)
+
+    @property
+    def wants_evidence(self) -> bool:
+        """Whether the output model asks for evidence anywhere."""
+        return bool(self._fields)
+
+    def judge(self, message: Message, source: Source) -> Judgement:
+        """One reply to one row whose text is `source`."""
+        text = answer_text(message.content)
+        stopped = _stage_message(message, text)
+        return stopped or self.judge_text(text, source)
+
+    def judge_text(self, text: str, source: Source) -> Judgement:
+        """Stages two to five, for a text that is known to be complete."""
+        checked = self._compiled.check(text)
+        if isinstance(checked, Findings):
+            return Judgement("findings", text, findings=tuple(checked))
+        if not self._fields:
+            return Judgement("accepted", text, checked)
+        return self._ground(text, checked, source)
+
+    def judge_again(self, text: str, source: Source) -> Judgement:
+        """An answer that was accepted before: validators may have changed since, the schema has not."""
+        try:
+            value = self._compiled.load(text)
+        except ValueError as error:
+            return Judgement("findings", text, findings=(Finding("value", "", "", "", str(error)),))
+        return self._ground(text, value, source) if self._fields else Judgement("accepted", text, value)
+
+    def _ground(self, text: str, value: Any, source: Source) -> Judgement:
+        compiled = self._compiled
+        rows, findings = ground(value, self._fields, source, wire_path=compiled.wire_path)
+        evidence = tuple(row.as_dict() for row in rows)
+        verdict: Verdict = "findings" if findings else "accepted"
+        return Judgement(verdict, text, value, evidence, tuple(findings))
+
+
+def answer_text(content: list[dict[str, Any]]) -> str:
+    """The text blocks joined in order; with server-side search, those after the last result."""
+    return "".join(block.get("text") or "" for block in _answer_blocks(content))
+
+
+def _answer_blocks(content: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    start = 0
+    for index, block in enumerate(content):
+        if block.get("type") == _SEARCH_RESULT:
+            start = index + 1
+    return (block for block in content[start:] if block.get("type") == "text")
+
+
+def _stage_message(message: Message, text: str) -> Judgement | None:
+    """The first stage: is there a complete answer at all?"""
+    verdict = _STOPPED.get(message.stop_reason or "")
+    if verdict is not None:
+        return Judgement(verdict, text)  # type: ignore[arg-type]
+    if message.stop_reason not in _COMPLETE:
+        return Judgement(
+            "no_answer", text, findings=(_no_answer(f"stop_reason {message.stop_reason}", text),)
+        )
+    if not text.strip():
+        kinds = ", ".join(sorted({str(block.get("type")) for block in message.content})) or "no blocks"
+        return Judgement("no_answer", text, findings=(_no_answer(kinds, text),))
+    return None
+
+
+def _no_answer(found: str, text: str) -> Finding:
+    seen = f"{found}: {shorten(text)}" if text else found
+    return Finding("message", "", "", seen, "a complete answer in a text block")

@@ -1,0 +1,149 @@
+"""Row → content blocks; findings → the text of a re-ask.
+
+Nothing of a row ever stands before the shared prefix: a row is one user turn. Knows nothing of
+requests, wires or tables.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from extract.errors import PromptError
+from extract.schema.finding import Finding
+
+Block = dict[str, Any]
+PromptFunction = Callable[[Mapping[str, Any]], str | Sequence[Block]]
+
+MAX_FINDINGS = 20  # in one re-ask; more only hides the first ones
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A row made ready to send.
+
+    text: the source text of the row, which evidence is looked for in.
+    """
+
+    blocks: list[Block]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsendable:
+    """A row that no request can be made from."""
+
+    reason: str  # "empty" or "unreadable"
+    found: str
+
+
+class Prompt:
+    """A template over columns (`"{text}"`), or a function row -> str | list of blocks.
+
+    Raises PromptError for a template that cannot be read.
+    """
+
+    def __init__(self, source: str | PromptFunction) -> None:
+        self._function = source if callable(source) else None
+        self._parts: list[tuple[str, str | None]] = [] if callable(source) else _parse(source)
+        self.columns: tuple[str, ...] = tuple(
+            dict.fromkeys(name for _, name in self._parts if name is not None)
+        )
+        if not self._function and not self.columns:
+            raise PromptError("the prompt names no column: write one in braces, as in prompt='{text}'")
+        self.identity = _identity(source)
+
+    def require(self, available: Iterable[str]) -> None:
+        """Raises PromptError, with what is there, for a column that the table does not have."""
+        names = list(available)
+        for column in self.columns:
+            if column not in names:
+                close = get_close_matches(column, names, n=1)
+                hint = f"; did you mean {{{close[0]}}}?" if close else ""
+                raise PromptError(f"the prompt names {{{column}}}, the table has {', '.join(names)}{hint}")
+
+    def render(self, row: Mapping[str, Any]) -> Rendered | Unsendable:
+        """One row as content blocks, or why it cannot be sent."""
+        if error := _read_error(row, self.columns):
+            return Unsendable("unreadable", error)
+        if self._function:
+            return self._call(row)
+        values = {name: _text(row.get(name)) for name in self.columns}
+        if not any(value.strip() for value in values.values()):
+            return Unsendable("empty", f"{', '.join(self.columns)} is null or empty")
+        text = "".join(lead + (values[name] if name is not None else "") for lead, name in self._parts)
+        return _sendable([{"type": "text", "text": text}], "\n".join(values.values()))
+
+    def _call(self, row: Mapping[str, Any]) -> Rendered | Unsendable:
+        assert self._function is not None
+        try:
+            made = self._function(row)
+        except Exception as error:  # one odd row must not end the run; the dead letter tells
+            return Unsendable("unreadable", f"the prompt function raised {type(error).__name__}: {error}")
+        blocks = [{"type": "text", "text": made}] if isinstance(made, str) else [dict(b) for b in made or ()]
+        text = "\n".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
+        if not text.strip() and not any(block.get("type") == "image" for block in blocks):
+            return Unsendable("empty", "the prompt function returned nothing to read")
+        return _sendable(blocks, text)
+
+
+def _sendable(blocks: list[Block], text: str) -> Rendered | Unsendable:
+    try:
+        for block in blocks:
+            str(block.get("text") or "").encode()
+    except UnicodeEncodeError as error:
+        return Unsendable(
+            "unreadable", f"half a surrogate pair at character {error.start}: not valid Unicode"
+        )
+    return Rendered(blocks, text)
+
+
+def _read_error(row: Mapping[str, Any], columns: Sequence[str]) -> str | None:
+    """The error that `read_documents` left beside a document without text."""
+    error = row.get("error")
+    if not isinstance(error, str) or not error:
+        return None
+    return error if not any(_text(row.get(name)).strip() for name in columns) else None
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def _parse(template: str) -> list[tuple[str, str | None]]:
+    try:
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise PromptError(f"the prompt is no template ({error}): write a literal brace twice") from None
+    for _, name, spec, conversion in parts:
+        if name is not None and (name == "" or spec or conversion or set(name) & set(".[")):
+            raise PromptError(
+                f"{{{name}}} in the prompt: a column stands in braces by its plain name; "
+                "use a function row -> str for anything more, and write a literal brace twice"
+            )
+    return [(lead, name) for lead, name, _, _ in parts]
+
+
+def _identity(source: str | PromptFunction) -> str:
+    """What tells two prompts apart when a table is run again."""
+    if isinstance(source, str):
+        return source
+    return f"{getattr(source, '__module__', '')}.{getattr(source, '__qualname__', type(source).__name__)}"
+
+
+def reask_text(findings: Sequence[Finding]) -> str:
+    """The user turn that tells the model what was wrong with its answer."""
+    lines = ["Your answer was not accepted. What is wrong with it:"]
+    for finding in findings[:MAX_FINDINGS]:
+        found = f"; found {finding.found}" if finding.found else ""
+        lines.append(f"- {finding.wire_path or 'the whole answer'}: expected {finding.expected}{found}")
+    if len(findings) > MAX_FINDINGS:
+        lines.append(f"- and {len(findings) - MAX_FINDINGS} more of the kind")
+    lines.append(
+        "Look at the input again and return the whole answer once more, as one JSON value without any "
+        "text around it. Change what is listed; do not invent values that the input does not give."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,223 @@
+"""What a run did, in figures: values in, text out. Reads no store and draws no page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from extract.breaker import Stop
+from extract.protocol.usage import Usage
+
+
+@dataclass(slots=True)
+class Tally:
+    """The running counts of one run; the engine adds, everyone else reads.
+
+    requests: sent over the wire, failed ones included. retries, reasks, doublings, rate_limited:
+    requests among them by why they were sent, or refused for a limit.
+    reused: accepted rows whose answer had been paid for before this run.
+    shared: accepted rows that took the answer of an equal row in this run.
+    left_dead: dead letters of an earlier run that were not asked again.
+    """
+
+    rows: int = 0
+    accepted: int = 0
+    reused: int = 0
+    shared: int = 0
+    dead: Counter[str] = field(default_factory=Counter)
+    left_dead: int = 0
+    in_flight: int = 0
+    requests: int = 0
+    retries: int = 0
+    reasks: int = 0
+    doublings: int = 0
+    rate_limited: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: Decimal | None = None
+    cost_reused: Decimal | None = None
+
+    @property
+    def dead_letters(self) -> int:
+        """Rows that ended as dead letters, of this run or left from an earlier one."""
+        return sum(self.dead.values())
+
+    @property
+    def done(self) -> int:
+        """Rows with an outcome."""
+        return self.accepted + self.dead_letters
+
+
+@dataclass(frozen=True, slots=True)
+class CacheReport:
+    """The cache of the shared prefix in this run.
+
+    writes: requests that wrote it; hits and misses: later requests that read it or not.
+    note: one sentence where the cache did not do what was asked.
+    """
+
+    writes: int = 0
+    hits: int = 0
+    misses: int = 0
+    saved: Decimal | None = None
+    note: str = ""
+
+    @property
+    def hit_ratio(self) -> float | None:
+        """Hits among the requests after the first write; None before there are any."""
+        seen = self.hits + self.misses
+        return self.hits / seen if seen else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Counts, tokens, cost and time of one run. `total` holds the same sums of the whole store."""
+
+    run_id: str
+    rows: int
+    accepted: int
+    reused: int
+    shared: int
+    dead_letters: int
+    dead_by_reason: dict[str, int]
+    left_dead: int
+    pending: int
+    requests: int
+    retries: int
+    reasks: int
+    doublings: int
+    rate_limited: int
+    usage: Usage
+    cost: Decimal | None
+    cache: CacheReport
+    seconds: float
+    stopped: Stop | None
+    store: str
+    total: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def exit_status(self) -> int:
+        """0 all accepted, 3 some dead letters, 4 stopped with rows pending."""
+        if self.stopped is not None or self.pending:
+            return 4
+        return 3 if self.dead_letters else 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON, with costs as decimal strings."""
+        return {
+            "run_id": self.run_id,
+            "rows": self.rows,
+            "accepted": self.accepted,
+            "reused": self.reused,
+            "shared": self.shared,
+            "dead_letters": self.dead_letters,
+            "dead_by_reason": self.dead_by_reason,
+            "left_dead": self.left_dead,
+            "pending": self.pending,
+            "requests": self.requests,
+            "retries": self.retries,
+            "reasks": self.reasks,
+            "doublings": self.doublings,
+            "rate_limited": self.rate_limited,
+            "usage": self.usage.as_dict(),
+            "cost_usd": _money(self.cost),
+            "cache": {
+                "writes": self.cache.writes,
+                "hits": self.cache.hits,
+                "misses": self.cache.misses,
+                "hit_ratio": self.cache.hit_ratio,
+                "saved_usd": _money(self.cache.saved),
+                "note": self.cache.note,
+            },
+            "seconds": round(self.seconds, 3),
+            "stopped": None
+            if self.stopped is None
+            else {
+                "reason": self.stopped.reason,
+                "message": self.stopped.message,
+                "advice": self.stopped.advice,
+            },
+            "store": self.store,
+            "total": self.total,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label:<13} {text}" for label, text in self.lines())
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The report as (label, text), for a terminal or a page."""
+        found = [
+            ("rows", _rows_line(self)),
+            ("requests", _requests_line(self)),
+            ("tokens", _tokens_line(self.usage)),
+            ("cache", _cache_line(self)),
+            ("cost", _cost_line(self)),
+            ("time", f"{self.seconds:.1f} s"),
+            ("store", self.store),
+        ]
+        if self.stopped is not None:
+            found.append(("stopped", str(self.stopped)))
+        return [(label, text) for label, text in found if text]
+
+
+def _rows_line(report: Report) -> str:
+    parts = [f"{report.rows} in", f"{report.accepted} accepted"]
+    if report.reused:
+        parts[-1] += f" ({report.reused} already answered)"
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(report.dead_by_reason.items()))
+    parts.append(f"{report.dead_letters} dead letters" + (f" ({reasons})" if reasons else ""))
+    if report.pending:
+        parts.append(f"{report.pending} pending")
+    return ", ".join(parts)
+
+
+def _requests_line(report: Report) -> str:
+    if not report.requests:
+        return "none sent: every answer was in the store" if report.rows else "none sent"
+    extra = [
+        f"{count} {word}"
+        for count, word in (
+            (report.reasks, "re-asks"),
+            (report.retries, "retries"),
+            (report.doublings, "with more room"),
+            (report.rate_limited, "turned away by a rate limit"),
+        )
+        if count
+    ]
+    return f"{report.requests} sent" + (f" ({', '.join(extra)})" if extra else "")
+
+
+def _tokens_line(usage: Usage) -> str:
+    named = [
+        ("input", usage.input),
+        ("cache read", usage.cache_read),
+        ("cache write 1h", usage.cache_write_1h),
+        ("cache write 5m", usage.cache_write_5m),
+        ("output", usage.output),
+    ]
+    told = [f"{count:,} {name}" for name, count in named if count is not None]
+    if usage.thinking:
+        told[-1] += f" ({usage.thinking:,} thinking)"
+    return " · ".join(told)
+
+
+def _cache_line(report: Report) -> str:
+    cache, ratio = report.cache, report.cache.hit_ratio
+    if ratio is None and not cache.note:
+        return ""
+    hits = (
+        "" if ratio is None else f"{ratio:.0%} of {cache.hits + cache.misses} requests read the shared prefix"
+    )
+    return "; ".join(part for part in (hits, cache.note) if part)
+
+
+def _cost_line(report: Report) -> str:
+    if report.cost is None:
+        return "" if not report.requests else "unknown: no prices given for this model"
+    saved = f", {_money(report.cache.saved)} USD saved by the cache" if report.cache.saved else ""
+    return f"{_money(report.cost)} USD{saved}"
+
+
+def _money(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:.6f}".rstrip("0").rstrip(".")

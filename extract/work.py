@@ -1,0 +1,201 @@
+"""What one run does with each row, and how its outcomes become rows of the store.
+
+Knows nothing of scheduling, retries or sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from extract.conversation import Limits
+from extract.evidence import Source
+from extract.judge import Judge
+from extract.outcome import Accepted, DeadLetter, Outcome
+from extract.prompt import Prompt, Rendered, Unsendable
+from extract.protocol.request import Envelope
+from extract.protocol.usage import Usage
+from extract.schema.columns import Columns
+from extract.store import AnswerRow, Batch, CallRow, DeadRow, OutputRows, RowRow, Sink, Store
+
+if TYPE_CHECKING:
+    from extract.clock import Clock
+    from extract.prices import Price
+    from extract.tables import Output
+
+
+@dataclass(slots=True)
+class Item:
+    """One row on its way. `calls` grows with each request that is sent for it."""
+
+    position: int
+    key: str
+    values: Mapping[str, Any]
+    prompt: Rendered | Unsendable
+    fingerprint: str
+    calls: list[CallRow] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a row ended as; `outcome` is None for a row that the run stopped before.
+
+    output: its rows of the output table.
+    shared: the outcome is that of an equal row in this run.
+    left: a dead letter of an earlier run that was not asked again.
+    unchanged: accepted before with the same answer: its output stands already.
+    """
+
+    item: Item
+    outcome: Outcome | None
+    output: Sequence[Mapping[str, Any]] = ()
+    shared: bool = False
+    left: bool = False
+    unchanged: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run does with a row: prompt, envelope, judge, and where the result goes.
+
+    job: the name under which the store remembers rows from run to run.
+    replicate: 0, or the number of a deliberate repeat of the same requests.
+    """
+
+    job: str
+    run_id: str
+    prompt: Prompt
+    envelope: Envelope
+    judge: Judge
+    columns: Columns
+    limits: Limits
+    many: bool = False
+    replicate: int = 0
+
+    def source(self, item: Item) -> Source:
+        """The text of the row that evidence is looked for in."""
+        assert isinstance(item.prompt, Rendered)
+        return Source(item.prompt.text if self.judge.wants_evidence else "")
+
+    def output(self, outcome: Accepted) -> list[dict[str, Any]]:
+        """The rows of the output table: one, or one an item where the model is a list.
+
+        Raises ValueError that names the column for a value that it cannot hold without loss.
+        """
+        values = outcome.value if self.many else [outcome.value]
+        return [self.columns.row(value) for value in values]
+
+
+def unsent_fingerprint(prompt: Unsendable) -> str:
+    """Tells one input that cannot be sent from another; such rows are never asked for."""
+    return hashlib.sha256(f"unsent\0{prompt.reason}\0{prompt.found}".encode(errors="replace")).hexdigest()
+
+
+class Ledger:
+    """The store as the engine sees it: lookups by row, commits of outcomes.
+
+    output: the typed output table, or None where the answers are enough.
+    price: turns usage into cost; None leaves the cost unknown.
+    """
+
+    def __init__(
+        self, store: Store, work: Work, clock: Clock, *, output: Output | None, price: Price | None
+    ) -> None:
+        self._store, self._work, self._clock = store, work, clock
+        self._output, self._price = output, price
+
+    async def recall(self, fingerprints: list[str]) -> Mapping[str, AnswerRow]:
+        """Answers that are already paid for, by fingerprint."""
+        return await asyncio.wrap_future(self._store.recall(fingerprints))
+
+    async def states(self, keys: list[str]) -> Mapping[str, RowRow]:
+        """What earlier runs of this job ended these rows as, by key."""
+        return await asyncio.wrap_future(self._store.states(self._work.job, keys))
+
+    async def commit(self, entries: Sequence[Settled]) -> None:
+        """Makes the outcomes and their requests durable, together or not at all."""
+        batch = Batch(
+            calls=[call for entry in entries if not entry.shared for call in entry.item.calls],
+            answers=[self._answer(entry) for entry in entries if _is_new_answer(entry)],
+            rows=[self._row(entry) for entry in entries if entry.outcome is not None],
+            dead=[self._dead(entry) for entry in entries if _is_new_death(entry)],
+            output=self._output_rows(entries),
+        )
+        await asyncio.wrap_future(self._store.commit(batch))
+
+    def _answer(self, entry: Settled) -> AnswerRow:
+        outcome = entry.outcome
+        assert isinstance(outcome, Accepted)
+        return AnswerRow(
+            entry.item.fingerprint,
+            outcome.answer,
+            model=self._work.envelope.model,
+            run_id=self._work.run_id,
+            request_id=outcome.request_id,
+            finished_at=self._clock.time(),
+            usage=outcome.usage,
+            cost=self._cost(outcome.usage),
+            attempts=outcome.attempts,
+        )
+
+    def _row(self, entry: Settled) -> RowRow:
+        item, outcome = entry.item, entry.outcome
+        accepted = isinstance(outcome, Accepted)
+        return RowRow(
+            self._work.job,
+            item.key,
+            item.position,
+            item.fingerprint,
+            "accepted" if accepted else "dead",
+            self._work.run_id,
+            reused=entry.shared or (isinstance(outcome, Accepted) and outcome.reused),
+            reason=outcome.reason if isinstance(outcome, DeadLetter) else None,
+        )
+
+    def _dead(self, entry: Settled) -> DeadRow:
+        item, letter = entry.item, entry.outcome
+        assert isinstance(letter, DeadLetter)
+        now = self._clock.time()
+        return DeadRow(
+            self._work.job,
+            item.key,
+            self._work.run_id,
+            item.fingerprint,
+            letter.reason,
+            findings=[finding.as_dict() for finding in letter.findings],
+            input=item.values,
+            request=letter.request,
+            raw_reply=letter.raw_reply,
+            request_id=letter.request_id,
+            stop_reason=letter.stop_reason,
+            attempts=0 if entry.shared else letter.attempts,
+            usage=Usage() if entry.shared else letter.usage,
+            cost=None if entry.shared else self._cost(letter.usage),
+            first_at=item.calls[0].started_at if item.calls else now,
+            last_at=now,
+        )
+
+    def _cost(self, usage: Usage) -> Any:
+        return self._price.cost(usage) if self._price and usage.known else None
+
+    def _output_rows(self, entries: Sequence[Settled]) -> OutputRows | None:
+        if self._output is None:
+            return None
+        changed = [
+            entry for entry in entries if entry.outcome is not None and not (entry.unchanged or entry.left)
+        ]
+        return self._output.rows(changed) if changed else None
+
+
+def _is_new_answer(entry: Settled) -> bool:
+    return isinstance(entry.outcome, Accepted) and not entry.outcome.reused and not entry.shared
+
+
+def _is_new_death(entry: Settled) -> bool:
+    return isinstance(entry.outcome, DeadLetter) and not entry.left
+
+
+__all__ = ["CallRow", "Item", "Ledger", "Settled", "Sink", "Work", "unsent_fingerprint"]

@@ -1,0 +1,72 @@
+"""Batches, back-pressure and a writer that fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from extract.committer import Committer
+
+
+def test_everything_put_is_committed_once_and_in_order() -> None:
+    batches: list[list[int]] = []
+
+    async def commit(batch: Sequence[int]) -> None:
+        batches.append(list(batch))
+
+    async def main() -> None:
+        committer = Committer(commit, bound=10, pause=0.001)
+        for n in range(57):
+            await committer.put(n)
+        await committer.close()
+
+    asyncio.run(main())
+    assert [n for batch in batches for n in batch] == list(range(57))
+    assert max(map(len, batches)) <= 10
+
+
+def test_no_more_than_the_bound_is_ever_uncommitted() -> None:
+    open_gate = asyncio.Event()
+    put, committed = 0, 0
+
+    async def commit(batch: Sequence[int]) -> None:
+        nonlocal committed
+        await open_gate.wait()
+        committed += len(batch)
+
+    async def main() -> None:
+        nonlocal put
+        committer = Committer(commit, bound=4, pause=0.001)
+
+        async def feed() -> None:
+            nonlocal put
+            for n in range(9):
+                await committer.put(n)
+                put += 1
+
+        feeding = asyncio.create_task(feed())
+        await asyncio.sleep(0.02)
+        assert (put, committed) == (4, 0)
+        open_gate.set()
+        await feeding
+        await committer.close()
+
+    asyncio.run(main())
+    assert committed == 9
+
+
+def test_a_failing_writer_is_told_to_everyone() -> None:
+    async def commit(batch: Sequence[int]) -> None:
+        raise OSError("disk full")
+
+    async def main() -> None:
+        committer = Committer(commit, bound=2, pause=0.001)
+        with pytest.raises(OSError, match="disk full"):
+            for n in range(50):
+                await committer.put(n)
+        with pytest.raises(OSError, match="disk full"):
+            await committer.close()
+
+    asyncio.run(main())
