@@ -71,6 +71,19 @@ def inner_of(node: Node) -> Node:
     return inner
 
 
+def decimal_under(node: Node) -> Node | None:
+    """The decimal node below the validators of a field, with the digits that the field asks for.
+
+    Behind a validator Pydantic checks digits by a function and tells of them in the metadata alone.
+    """
+    digits: dict[str, Any] = {}
+    while node["type"] in WRAPPERS:
+        updates = (node.get("metadata") or {}).get("pydantic_js_updates") or {}
+        digits.update({key: updates[key] for key in ("max_digits", "decimal_places") if key in updates})
+        node = node[WRAPPERS[node["type"]]]
+    return {**node, **digits} if node["type"] == "decimal" else None
+
+
 def entries_of(inner: Node) -> Iterator[tuple[str, Node]]:
     """Name and entry of each field."""
     fields: Any = inner.get("fields", inner.get("arguments_schema", ()))

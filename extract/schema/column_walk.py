@@ -19,6 +19,7 @@ from extract.schema.column_nodes import (
     Node,
     attribute_getter,
     choice_of,
+    decimal_under,
     definitions_of,
     entries_of,
     extras_of,
@@ -147,7 +148,8 @@ class Walk:
         inner = node[WRAPPERS[kind]]
         if kind in ("lax-or-strict", "json-or-python") and self._instance(inner):
             return self._custom(node, path)
-        shape = self._shape(inner, path)
+        number = decimal_under(node)
+        shape = self._shape(inner, path) if number is None else self._decimal(number, path)
         own = kind.startswith("function-") and node.get("serialization")
         return Served(shape, self._serializer(node)) if own else shape
 

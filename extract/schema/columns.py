@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "MisfitError", "columns_of", "quote"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """The typed columns of one output model.
 
@@ -147,12 +147,17 @@ def columns_of(model: Any, *, many: bool = False) -> Columns:
 def _twins(parts: Sequence[Part], path: str) -> Iterator[str]:
     same: dict[str, list[str]] = defaultdict(list)
     for part in parts:
-        same[part.name.casefold()].append(f"{path}{part.name}")
+        same[_folded(part.name)].append(f"{path}{part.name}")
     for names in same.values():
         if len(names) > 1:
             yield from names
     for part in parts:
         yield from _inside(part.shape, f"{path}{part.name}")
+
+
+def _folded(name: str) -> str:
+    """A name as DuckDB compares it: the case of ASCII letters alone does not count."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 
 
 def _inside(shape: Shape, path: str) -> Iterator[str]:
