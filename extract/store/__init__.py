@@ -1,0 +1,39 @@
+"""The DuckDB store: answers, dead letters, calls, runs, and the output tables beside them."""
+
+from __future__ import annotations
+
+from extract.store.rows import (
+    AnswerRow,
+    Batch,
+    CallRow,
+    DeadRow,
+    Keep,
+    KeptRow,
+    OutputRows,
+    RowRow,
+    RunEnd,
+    RunStart,
+    Sink,
+    Totals,
+)
+from extract.store.status import read_status, status_path, write_status
+from extract.store.store import Store
+
+__all__ = [
+    "AnswerRow",
+    "Batch",
+    "CallRow",
+    "DeadRow",
+    "Keep",
+    "KeptRow",
+    "OutputRows",
+    "RowRow",
+    "RunEnd",
+    "RunStart",
+    "Sink",
+    "Store",
+    "Totals",
+    "read_status",
+    "status_path",
+    "write_status",
+]

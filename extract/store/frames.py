@@ -1,0 +1,103 @@
+"""From lists of rows to Polars frames, a column at a time.
+
+Knows the column types of `schema.py` and nothing of DuckDB. One bad value never fails a batch: a
+column is built in one go, and only when that fails value by value, with what cannot be held escaped
+(text) or left out (numbers beyond 64 bits, times beyond the calendar).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from extract.store.schema import COST, TIME, USAGE, USAGE_FIELDS, Table
+from extract.store.sql import clean, quote
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_INT = 2**63
+_SECONDS = (-62_135_596_800.0, 253_402_300_799.0)
+_COST = Decimal(10) ** 12
+_PACK = "struct_pack(" + ", ".join(f'{quote(name)} := "usage.{name}"' for name in USAGE_FIELDS) + ")"
+
+
+def frame_of(
+    table: Table, rows: Sequence[Any], fixed: Mapping[str, Sequence[Any]] | None = None
+) -> pl.DataFrame:
+    """A flat frame for `rows` (objects with the table's column names as attributes).
+
+    fixed: columns that are not attributes, by name. The usage struct becomes one column a category.
+    """
+    import polars as pl
+
+    fixed = fixed or {}
+    series: list[pl.Series] = []
+    for column in table.columns:
+        if column.type == USAGE:
+            for name in USAGE_FIELDS:
+                values = [getattr(row.usage, name) for row in rows]
+                series.append(column_of(f"usage.{name}", "BIGINT", values))
+            continue
+        given = fixed.get(column.name)
+        found = [getattr(row, column.name) for row in rows] if given is None else given
+        series.append(column_of(column.name, column.type, found))
+    return pl.DataFrame(series)
+
+
+def column_of(name: str, type_: str, values: Sequence[Any]) -> pl.Series:
+    """One column of exactly the wanted type, whatever the values are."""
+    import polars as pl
+
+    if type_ == TIME:
+        values = [_microseconds(value) for value in values]
+        return pl.Series(name, values, dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+    dtype, safe = _POLARS[type_]
+    try:
+        return pl.Series(name, values, dtype=dtype(pl), strict=True)
+    except Exception:
+        return pl.Series(name, [safe(value) for value in values], dtype=dtype(pl), strict=True)
+
+
+def select_list(table: Table) -> str:
+    """The columns of a flat frame, brought into the table's shape."""
+    return ", ".join(f"{_PACK} AS {quote(c.name)}" if c.type == USAGE else quote(c.name) for c in table.columns)
+
+
+def _microseconds(value: Any) -> int | None:
+    if not isinstance(value, int | float) or not _SECONDS[0] <= value <= _SECONDS[1]:
+        return None
+    return round(value * 1_000_000)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else clean(str(value))
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, int) and -_INT <= value < _INT else None
+
+
+def _float(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e308 else None
+
+
+def _money(value: Any) -> Decimal | None:
+    if not isinstance(value, Decimal) or not value.is_finite() or abs(value) >= _COST:
+        return None
+    return value
+
+
+def _texts(value: Any) -> list[str | None] | None:
+    return None if value is None else [_text(item) for item in value]
+
+
+_POLARS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "VARCHAR": (lambda pl: pl.String, _text),
+    "VARCHAR[]": (lambda pl: pl.List(pl.String), _texts),
+    "BIGINT": (lambda pl: pl.Int64, _whole),
+    "DOUBLE": (lambda pl: pl.Float64, _float),
+    "BOOLEAN": (lambda pl: pl.Boolean, lambda value: bool(value) if value is not None else None),
+    COST: (lambda pl: pl.Decimal(24, 12), _money),
+}

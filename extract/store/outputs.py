@@ -1,0 +1,103 @@
+"""Commits: the ledger and the output tables in one transaction where that can be.
+
+Knows the order that makes a crash harmless: an output that cannot take part in the transaction (Parquet,
+another database file) is written first and again after a crash, since the row is then not yet accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+from extract.store.connect import writing_error
+from extract.store.rows import Batch, OutputRows, Sink
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from extract.store.ledger import Ledger
+
+T = TypeVar("T")
+
+
+class Outputs:
+    """Writes batches, several in one transaction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def prepare(self, sink: Sink) -> None:
+        """Make or check an output table."""
+        sink.prepare(self._con(sink))
+
+    def commit(self, batches: Sequence[Batch]) -> list[BaseException | None]:
+        """Commit batches together; when that fails, one by one. One outcome a batch."""
+        try:
+            self._write(merge(batches))
+        except Exception as error:
+            if len(batches) == 1:
+                return [writing_error(self._ledger.path, error)]
+        else:
+            return [None] * len(batches)
+        return [self._alone(batch) for batch in batches]
+
+    def _alone(self, batch: Batch) -> BaseException | None:
+        try:
+            self._write(batch)
+        except Exception as error:
+            return writing_error(self._ledger.path, error)
+        return None
+
+    def _write(self, batch: Batch) -> None:
+        outside = [rows for rows in batch.outputs if not rows.sink.transactional]
+        inside = [rows for rows in batch.outputs if rows.sink.transactional]
+        self._write_outputs(outside)
+
+        def work() -> None:
+            self._ledger.write(batch)
+            self._write_outputs(inside)
+
+        self._ledger.transaction(work)
+
+    def _write_outputs(self, outputs: Sequence[OutputRows]) -> None:
+        for rows in outputs:
+            rows.sink.write(self._con(rows.sink), rows.frame, rows.keys)
+
+    def _con(self, sink: Sink) -> duckdb.DuckDBPyConnection | None:
+        return self._ledger.con
+
+
+def merge(batches: Sequence[Batch]) -> Batch:
+    """One batch with everything of several, in order."""
+    if len(batches) == 1:
+        return batches[0]
+    return Batch(
+        calls=_all(batches, lambda b: b.calls),
+        answers=_all(batches, lambda b: b.answers),
+        rows=_all(batches, lambda b: b.rows),
+        dead=_all(batches, lambda b: b.dead),
+        kept=_all(batches, lambda b: b.kept),
+        output=_merge_outputs(_all(batches, lambda b: b.outputs)),
+    )
+
+
+def _all(batches: Sequence[Batch], part: Callable[[Batch], Sequence[T]]) -> list[T]:
+    return list(chain.from_iterable(part(batch) for batch in batches))
+
+
+def _merge_outputs(outputs: Sequence[OutputRows]) -> list[OutputRows]:
+    """One entry a sink; a key that comes twice keeps its order by staying in entries of its own."""
+    import polars as pl
+
+    by_sink: dict[int, list[OutputRows]] = {}
+    for rows in outputs:
+        by_sink.setdefault(id(rows.sink), []).append(rows)
+    merged: list[OutputRows] = []
+    for group in by_sink.values():
+        keys = pl.concat([rows.keys for rows in group])
+        if len(group) == 1 or keys.is_duplicated().any():
+            merged += group
+        else:
+            merged.append(OutputRows(group[0].sink, pl.concat([rows.frame for rows in group]), keys))
+    return merged

@@ -1,0 +1,175 @@
+"""Looking into a store: dead letters, answers, totals, the history of a row.
+
+Knows the tables and nothing of writing. Every reader returns a Polars frame, rows in a stated order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from extract.protocol.usage import Usage
+from extract.store.rows import Totals
+from extract.store.schema import USAGE_FIELDS
+from extract.store.sql import clean, quote
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from extract.store.ledger import Ledger
+
+T = TypeVar("T")
+
+
+class Readers:
+    """The reading half of a store. Methods wait for commits that were given before them."""
+
+    _ledger: Ledger
+
+    def _result(self, work: Callable[[], T]) -> T:
+        raise NotImplementedError
+
+    def dead_letters(
+        self,
+        job: str | None = None,
+        *,
+        status: str | None = None,
+        reason: str | None = None,
+        key: str | None = None,
+    ) -> pl.DataFrame:
+        """Dead letters in the order of the input, then of the key."""
+        return self._frame(
+            f"SELECT d.* FROM {self._t('dead_letters')} d LEFT JOIN {self._t('rows')} r "
+            f"ON r.job = d.job AND r.key = d.key WHERE {{}} ORDER BY r.position NULLS LAST, d.job, d.key",
+            {"d.job": job, "d.status": status, "d.reason": reason, "d.key": key},
+        )
+
+    def answers_of(self, run_id: str) -> pl.DataFrame:
+        """Accepted answers of the rows that a run saw, also those answered earlier, in input order.
+
+        Columns: position, key, fingerprint, answer, reused, model, answer_run_id, request_id, finished_at.
+        """
+        return self._frame(
+            f"SELECT r.position, r.key, r.fingerprint, a.answer, r.reused, a.model, "
+            f"a.run_id AS answer_run_id, a.request_id, a.finished_at "
+            f"FROM {self._t('rows')} r JOIN {self._t('answers')} a ON a.fingerprint = r.fingerprint "
+            f"WHERE r.state = 'accepted' AND {{}} ORDER BY r.position, r.key",
+            {"r.run_id": run_id},
+        )
+
+    def rows(self, job: str, *, run_id: str | None = None, state: str | None = None) -> pl.DataFrame:
+        """Where the rows of a job stand, in input order."""
+        return self._frame(
+            f"SELECT r.* FROM {self._t('rows')} r WHERE {{}} ORDER BY r.position, r.key",
+            {"r.job": job, "r.run_id": run_id, "r.state": state},
+        )
+
+    def missing(self, job: str, run_id: str) -> list[str]:
+        """Keys of a job that a run did not see: they are gone from its input."""
+        statement = f"SELECT key FROM {self._t('rows')} WHERE job = ? AND run_id <> ? ORDER BY position, key"
+        return [
+            str(key) for (key,) in self._result(lambda: self._ledger.fetch(statement, [clean(job), run_id]))
+        ]
+
+    def runs(self, job: str | None = None) -> pl.DataFrame:
+        """Runs, the oldest first."""
+        return self._frame(
+            f"SELECT r.* FROM {self._t('runs')} r WHERE {{}} ORDER BY r.started_at, r.run_id", {"r.job": job}
+        )
+
+    def jobs(self) -> pl.DataFrame:
+        """Jobs, by name."""
+        return self._frame(f"SELECT j.* FROM {self._t('jobs')} j WHERE {{}} ORDER BY j.job", {})
+
+    def calls(
+        self, *, run_id: str | None = None, key: str | None = None, fingerprint: str | None = None
+    ) -> pl.DataFrame:
+        """Requests that were sent, in order of sending."""
+        return self._frame(
+            f"SELECT c.* FROM {self._t('calls')} c WHERE {{}} ORDER BY c.started_at, c.call_id",
+            {"c.run_id": run_id, "c.key": key, "c.fingerprint": fingerprint},
+        )
+
+    def kept(self, job: str, key: str | None = None) -> pl.DataFrame:
+        """Inputs, requests and replies of accepted rows, where `keep="all"` wrote them."""
+        return self._frame(
+            f"SELECT k.* FROM {self._t('kept')} k WHERE {{}} ORDER BY k.key", {"k.job": job, "k.key": key}
+        )
+
+    def lineage(self, job: str, key: str) -> dict[str, pl.DataFrame]:
+        """The whole history of one row: `row`, `answer`, `calls` and `dead_letter`, each as a frame.
+
+        Calls are those sent for this key in runs of this job, and those of its answer (an equal row may
+        have paid for it, in this job or another).
+        """
+        row, calls = self._t("rows"), self._t("calls")
+        own = [clean(job), clean(key)]
+        fingerprint = f"(SELECT fingerprint FROM {row} WHERE job = ? AND key = ?)"
+        return {
+            "row": self._query(f"SELECT * FROM {row} WHERE job = ? AND key = ?", own),
+            "answer": self._query(
+                f"SELECT * FROM {self._t('answers')} WHERE fingerprint IN {fingerprint}", own
+            ),
+            "calls": self._query(
+                f"SELECT c.* FROM {calls} c LEFT JOIN {self._t('runs')} r ON r.run_id = c.run_id "
+                f"WHERE (r.job = ? AND c.key = ?) OR c.fingerprint IN {fingerprint} "
+                f"ORDER BY c.started_at, c.call_id",
+                [*own, *own],
+            ),
+            "dead_letter": self._query(
+                f"SELECT * FROM {self._t('dead_letters')} WHERE job = ? AND key = ?", own
+            ),
+        }
+
+    def totals(self, job: str | None = None) -> Totals:
+        """Counts, tokens and cost over all runs (of one job)."""
+        return self._result(lambda: _totals(self._ledger, job))
+
+    def _t(self, name: str) -> str:
+        return self._ledger.table(name)
+
+    def _frame(self, statement: str, equal: dict[str, Any]) -> pl.DataFrame:
+        """A query whose `{}` becomes the conditions that were asked for."""
+        asked = {column: value for column, value in equal.items() if value is not None}
+        where = " AND ".join(f"{column} = ?" for column in asked) or "true"
+        head, _, tail = statement.rpartition("{}")
+        return self._query(head + where + tail, [clean(str(value)) for value in asked.values()])
+
+    def _query(self, statement: str, values: Sequence[Any]) -> pl.DataFrame:
+        return self._result(lambda: self._ledger.frame(statement, values))
+
+
+def _totals(ledger: Ledger, job: str | None) -> Totals:
+    mine, values = ("job = ?", [clean(job)]) if job is not None else ("true", [])
+    runs = f"run_id IN (SELECT run_id FROM {ledger.table('runs')} WHERE {mine})"
+    usage = ", ".join(f"sum(usage.{quote(name)})::BIGINT" for name in USAGE_FIELDS)
+    calls, cost, maybe, *tokens = ledger.fetch(
+        f"SELECT count(*), sum(cost), count(*) FILTER (maybe_paid), {usage} "
+        f"FROM {ledger.table('calls')} WHERE {runs}",
+        values,
+    )[0]
+    states = dict(
+        ledger.fetch(
+            f"SELECT state, count(*) FROM {ledger.table('rows')} WHERE {mine} GROUP BY state", values
+        )
+    )
+    return Totals(
+        runs=_one(ledger, f"SELECT count(*) FROM {ledger.table('runs')} WHERE {mine}", values),
+        calls=calls,
+        answers=_one(ledger, f"SELECT count(*) FROM {ledger.table('answers')} WHERE {runs}", values),
+        accepted=states.get("accepted", 0),
+        dead=states.get("dead", 0),
+        pending=states.get("pending", 0),
+        open_dead_letters=_one(
+            ledger,
+            f"SELECT count(*) FROM {ledger.table('dead_letters')} WHERE {mine} AND status = 'open'",
+            values,
+        ),
+        usage=Usage(*tokens),
+        cost=cost,
+        maybe_paid=maybe,
+    )
+
+
+def _one(ledger: Ledger, statement: str, values: Sequence[Any]) -> int:
+    return int(ledger.fetch(statement, values)[0][0])

@@ -1,0 +1,59 @@
+"""Small things that every statement needs: quoted names, frames as tables, text DuckDB can hold.
+
+Knows nothing of the tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+
+def quote(name: str) -> str:
+    """An identifier that no content of `name` can break out of."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string literal, where a parameter is not allowed (ATTACH)."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def clean(text: str) -> str:
+    """Text that DuckDB and Parquet can hold: lone surrogates become `\\udXXX` in plain letters.
+
+    NUL and every other character pass as they are; DuckDB keeps them.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class Capsule:
+    """A Polars frame with its Arrow stream alone: DuckDB then needs no pyarrow to read it."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+def run_with(
+    con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame, name: str = "extract_source"
+) -> None:
+    """Run a statement that reads `frame` under `name`."""
+    import duckdb
+
+    con.register(name, Capsule(frame))
+    try:
+        con.execute(statement)
+    finally:
+        with contextlib.suppress(duckdb.Error):  # an aborted transaction takes nothing, not even this
+            con.unregister(name)
