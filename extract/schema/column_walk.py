@@ -176,18 +176,7 @@ class Walk:
         return Number(max(digits or _MAX_PRECISION, scale, 1), scale)
 
     def _members(self, node: Node, path: str) -> Shape:
-        members = node.get("members") or node.get("expected") or []
-        values = [getattr(member, "value", member) for member in members]
-        return self._of_values([v for v in values if v is not None], path)
-
-    def _of_values(self, values: list[Any], path: str) -> Shape:
-        kinds = {type(value) for value in values}
-        if all(issubclass(kind, str) for kind in kinds):
-            return Choice(tuple(dict.fromkeys(map(str.__str__, values)))) if values else SCALARS["str"]
-        names = {bool: "bool", int: "int", float: "float"}
-        if len(kinds) == 1 and (kind := kinds.pop()) in names:
-            return SCALARS[names[kind]]
-        return self._json(path)
+        return _of_values(_values(node)) or self._json(path)
 
     # ------------------------------------------------------------ several types in one place
 
@@ -197,28 +186,29 @@ class Walk:
         choices = [c for c in choices if c["type"] not in _NOTHING]
         if len(choices) == 1:
             return self._shape(choices[0], path)
-        return self._all_text(choices) or self._json(path)
+        return self._one_type(choices) or self._json(path)
 
-    def _all_text(self, choices: list[Node]) -> Shape | None:
-        """A union of strings and choices of strings is still text."""
-        shapes = [self._quiet(choice) for choice in choices]
-        if not shapes or not all(s is SCALARS["str"] or isinstance(s, Choice) for s in shapes):
+    def _one_type(self, choices: list[Node]) -> Shape | None:
+        """A union of one scalar type is that type; strings and choices of strings are text."""
+        shapes = [self._scalar(choice) for choice in choices]
+        first = shapes[0] if shapes else None
+        if all(shape is first for shape in shapes):
+            return first
+        if not all(shape is SCALARS["str"] or isinstance(shape, Choice) for shape in shapes):
             return None
         values = [value for shape in shapes if isinstance(shape, Choice) for value in shape.values]
         return SCALARS["str"] if SCALARS["str"] in shapes else Choice(tuple(dict.fromkeys(values)))
 
-    def _quiet(self, node: Node) -> Shape | None:
-        """The shape of a plain string or literal; None for all else, which needs no look inside."""
+    def _scalar(self, node: Node) -> Shape | None:
+        """The shape of a scalar or of a choice of strings; None for all else, which is not looked into."""
         while node["type"] in WRAPPERS or node["type"] == "definition-ref":
-            if node["type"] == "definition-ref":
-                if node["schema_ref"] in self._recursive:
-                    return None
-                node = self._definitions[node["schema_ref"]]
-            else:
-                node = node[WRAPPERS[node["type"]]]
-        if node["type"] not in ("str", "enum", "literal"):
-            return None
-        return SCALARS["str"] if node["type"] == "str" else Walk({"type": "any"})._members(node, "")
+            ref = node.get("schema_ref")
+            if ref in self._recursive or node.get("serialization"):
+                return None
+            node = self._definitions[ref] if ref else node[WRAPPERS[node["type"]]]
+        if node["type"] in ("enum", "literal"):
+            return _of_values(_values(node))
+        return SCALARS.get(_SCALARS.get(node["type"], ""))
 
     def _chain(self, node: Node, path: str) -> Shape:
         return self._shape(node["steps"][-1], path)
@@ -307,3 +297,21 @@ def walk(model: Any) -> Walk:
     adapter = model if isinstance(model, TypeAdapter) else TypeAdapter(model)
     schema: Any = adapter.core_schema
     return Walk(schema)
+
+
+def _values(node: Node) -> list[Any]:
+    """The values of an enum or a literal; null makes the column nullable and is no value."""
+    members = node.get("members") or node.get("expected") or []
+    values = [getattr(member, "value", member) for member in members]
+    return [value for value in values if value is not None]
+
+
+def _of_values(values: list[Any]) -> Shape | None:
+    """The column of a closed list of values, if they are of one kind."""
+    kinds = {type(value) for value in values}
+    if not values:
+        return SCALARS["str"]
+    if all(issubclass(kind, str) for kind in kinds):
+        return Choice(tuple(dict.fromkeys(map(str.__str__, values))))
+    names = {bool: "bool", int: "int", float: "float"}
+    return SCALARS[names[kind]] if len(kinds) == 1 and (kind := kinds.pop()) in names else None

@@ -113,6 +113,8 @@ TABLE: list[tuple[Any, pl.DataType, str, Any, Any]] = [
     (Literal[Grade.GOOD], pl.Enum(["good"]), "VARCHAR", Grade.GOOD, "good"),
     (Literal["a"] | Literal["b"] | None, pl.Enum(["a", "b"]), "VARCHAR", "b", "b"),
     (Literal["a"] | str, pl.String(), "VARCHAR", "z", "z"),
+    (Annotated[int, Field(ge=0)] | Literal[-1], pl.Int64(), "BIGINT", -1, -1),
+    (Literal["a"] | Floor, pl.String(), "JSON", Floor.FIRST, "1"),
     (Literal[1, 2], pl.Int64(), "BIGINT", 2, 2),
     (Literal[True], pl.Boolean(), "BOOLEAN", True, True),
     (Literal["auto", 1], pl.String(), "JSON", "auto", '"auto"'),
