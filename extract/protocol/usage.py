@@ -75,27 +75,27 @@ def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
     """
     if not isinstance(raw, dict):
         return Usage()
-    written = _count(raw.get("cache_creation_input_tokens"))
+    written = count(raw.get("cache_creation_input_tokens"))
     split = raw.get("cache_creation")
     split = split if isinstance(split, dict) else {}
-    write_5m = _count(split.get("ephemeral_5m_input_tokens"))
-    write_1h = _count(split.get("ephemeral_1h_input_tokens"))
-    if write_5m is None and write_1h is None and written is not None:
+    write_5m = count(split.get("ephemeral_5m_input_tokens"))
+    write_1h = count(split.get("ephemeral_1h_input_tokens"))
+    if written is not None and not (write_5m or write_1h):
         write_5m, write_1h = (0, written) if ttl == "1h" else (written, 0)
     details = raw.get("output_tokens_details")
     tools = raw.get("server_tool_use")
     return Usage(
-        input=_count(raw.get("input_tokens")),
+        input=count(raw.get("input_tokens")),
         cache_write_5m=write_5m,
         cache_write_1h=write_1h,
-        cache_read=_count(raw.get("cache_read_input_tokens")),
-        output=_count(raw.get("output_tokens")),
-        thinking=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
-        web_searches=_count(tools.get("web_search_requests")) if isinstance(tools, dict) else None,
+        cache_read=count(raw.get("cache_read_input_tokens")),
+        output=count(raw.get("output_tokens")),
+        thinking=count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        web_searches=count(tools.get("web_search_requests")) if isinstance(tools, dict) else None,
     )
 
 
-def _count(value: Any) -> int | None:
+def count(value: Any) -> int | None:
     """A token count, or None for anything that is not one."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         return None

@@ -1,0 +1,234 @@
+"""Bytes out, bytes in: the one seam to the network, and httpx behind it.
+
+Each connection has a transport of its own: the cost of a request in a shared httpx pool grows with
+the square of its connections, so a pool is never larger than one. Connections that are free are
+taken last in, first out. Knows nothing of models, keys, faults or retries.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from extract.addresses import is_loopback
+
+KEEP_ALIVE = 60.0  # seconds that an idle connection is kept; gateways close theirs after 60 to 100
+_PROBE_AFTER, _PROBE_EVERY = 60, 30
+
+Headers = Sequence[tuple[str, str]]
+
+
+class Broken(Exception):  # noqa: N818 - not an error of ours: it becomes a fault
+    """The exchange ended without an answer.
+
+    kind: a word of the fault table's `broken` rows. sent: the whole request had gone out.
+    """
+
+    def __init__(self, kind: str, detail: str, *, sent: bool) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+        self.sent = sent
+
+
+class Answer(Protocol):
+    """A reply whose head has come. headers: by lower-case name."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes. Raises Broken."""
+        ...
+
+
+class Transport(Protocol):
+    """What the client needs of a network."""
+
+    def post(
+        self, url: str, headers: Headers, body: bytes, *, progress: Progress
+    ) -> AbstractAsyncContextManager[Answer]:
+        """One exchange. Raises Broken on entry; never follows a redirect, never asks twice."""
+        ...
+
+    async def aclose(self) -> None:
+        """Closes what is open."""
+        ...
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an exchange came, for whoever has to tell after a time-out. sent: nothing is left to send."""
+
+    sent: bool = False
+
+
+TransportFactory = Callable[[int], Transport]
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One connection. used: requests that it carried."""
+
+    transport: httpx.AsyncHTTPTransport
+    used: int = 0
+
+
+@dataclass(slots=True)
+class HttpxTransport:
+    """httpx, one connection a transport.
+
+    keep: most idle connections that are kept. connect_timeout: seconds.
+    proxy: an address, or None to go by the environment (never for loopback).
+    """
+
+    keep: int
+    connect_timeout: float = 10.0
+    proxy: str | None = None
+    _free: dict[str, list[_Slot]] = field(default_factory=dict)
+    _tls: ssl.SSLContext | None = None
+    _closed: bool = False
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Headers, body: bytes, *, progress: Progress
+    ) -> AsyncIterator[Answer]:
+        """One exchange over a free connection, or a new one."""
+        origin = "/".join(url.split("/", 3)[:3])
+        slot = self._take(origin)
+        whole = False
+        try:
+            answer = await self._send(slot, url, headers, body, progress)
+            try:
+                yield answer
+                whole = answer.whole
+            finally:
+                if not whole:
+                    await answer.aclose()
+        finally:
+            await self._give_back(origin, slot, whole=whole)
+
+    async def aclose(self) -> None:
+        """Closes the idle connections; those in use close when their exchange ends."""
+        self._closed = True
+        slots = [slot for free in self._free.values() for slot in free]
+        self._free.clear()
+        for slot in slots:
+            await slot.transport.aclose()
+
+    async def _send(
+        self, slot: _Slot, url: str, headers: Headers, body: bytes, progress: Progress
+    ) -> _HttpxAnswer:
+        request = httpx.Request(
+            "POST",
+            url,
+            headers=[*headers, ("content-length", str(len(body)))],
+            stream=_Body(body, progress),
+            extensions={"timeout": {"connect": self.connect_timeout}},
+        )
+        slot.used += 1
+        try:
+            return _HttpxAnswer(await slot.transport.handle_async_request(request))
+        except httpx.TransportError as error:
+            raise _broken(error, sent=progress.sent, reused=slot.used > 1) from None
+
+    def _take(self, origin: str) -> _Slot:
+        free = self._free.get(origin)
+        return free.pop() if free else _Slot(self._open(origin))
+
+    async def _give_back(self, origin: str, slot: _Slot, *, whole: bool) -> None:
+        free = self._free.setdefault(origin, [])
+        if whole and not self._closed and len(free) < self.keep:
+            free.append(slot)
+        else:
+            await slot.transport.aclose()
+
+    def _open(self, origin: str) -> httpx.AsyncHTTPTransport:
+        return httpx.AsyncHTTPTransport(
+            verify=self._context(origin),
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=KEEP_ALIVE),
+            proxy=self.proxy or environment_proxy(origin),
+            socket_options=_keep_alive_options(),
+        )
+
+    def _context(self, origin: str) -> ssl.SSLContext:
+        """One for all connections: reading the authorities takes longer than a request."""
+        if self._tls is None:
+            # a plain address needs no authorities; an empty context trusts nobody
+            tls = origin.startswith("https:")
+            self._tls = httpx.create_ssl_context() if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return self._tls
+
+
+class _Body(httpx.AsyncByteStream):
+    """The request's bytes; notes when they have gone out, since only then can a reply be owed."""
+
+    def __init__(self, body: bytes, progress: Progress) -> None:
+        self._body = body
+        self._progress = progress
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._body
+        self._progress.sent = True
+
+
+class _HttpxAnswer:
+    """An answer of httpx. whole: its body was read to the end, so the connection can be used again."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = dict(response.headers)
+        self.whole = False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._response.aiter_bytes():
+                yield chunk
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise Broken("torn", _said(error), sent=True) from None
+        self.whole = True
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+def _broken(error: httpx.TransportError, *, sent: bool, reused: bool) -> Broken:
+    if isinstance(error, httpx.ProxyError):
+        return Broken("proxy", _said(error), sent=False)
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        kind = "tls" if "CERTIFICATE_VERIFY_FAILED" in str(error) else "connect"
+        return Broken(kind, _said(error), sent=False)
+    # an idle connection that the server closed while the request was on its way
+    kind = "stale" if reused and not isinstance(error, httpx.TimeoutException) else "reset"
+    return Broken(kind, _said(error), sent=sent)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def environment_proxy(origin: str) -> str | None:
+    """The proxy that HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY name for an address, if any."""
+    scheme, _, rest = origin.partition("://")
+    if is_loopback(origin) or proxy_bypass(rest):
+        return None
+    proxies = getproxies()
+    return proxies.get(scheme) or proxies.get("all")
+
+
+def _keep_alive_options() -> list[tuple[int, int, int]]:
+    """A reply can take minutes in which nothing moves: routers forget such connections without these."""
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, value in (("TCP_KEEPIDLE", _PROBE_AFTER), ("TCP_KEEPINTVL", _PROBE_EVERY)):
+        number = getattr(socket, name, None)
+        if number is not None:
+            options.append((socket.IPPROTO_TCP, number, value))
+    return options
