@@ -20,7 +20,7 @@ ANTHROPIC_VERSION = "2023-06-01"
 _PATHS = re.compile(r"/v1(/messages|/chat/completions)?$")
 _HIDDEN = "***"
 # what keys look like when somebody else's words hold one
-_KEY_LIKE = re.compile(r"\b(sk-[A-Za-z0-9_-]{4})[A-Za-z0-9_-]{4,}|(?i:\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}")
+_KEY_LIKE = re.compile(r"\b(sk-[A-Za-z0-9_-]{4})[A-Za-z0-9_-]{4,}|(?i:\bbearer\s+)(?=\S*\d)[\w.~+/=-]{8,}")
 
 
 class Secret:

@@ -103,9 +103,14 @@ class Client:
         """The key, wrapped."""
         return self.api_key if isinstance(self.api_key, Secret) else None
 
+    @property
+    def is_anthropic(self) -> bool:
+        """Whether requests go to Anthropic's own address, which wants its own headers and dialect."""
+        return is_anthropic(self.address)
+
     def check(self) -> None:
         """Raises ConfigError where requests would certainly be refused for want of a key."""
-        if self.key is None and (self.address == DEFAULT_BASE_URL or is_anthropic(self.address)):
+        if self.key is None and (self.address == DEFAULT_BASE_URL or self.is_anthropic):
             raise ConfigError(
                 f"{self.address} needs a key: set EXTRACT_API_KEY or api_key=, or try without one: --offline"
             )
@@ -131,7 +136,10 @@ class Client:
             await transport.aclose()
 
     def _httpx(self, concurrency: int) -> Transport:
-        return HttpxTransport(concurrency, connect_timeout=self.connect_timeout, proxy=self.proxy)
+        transport = HttpxTransport(concurrency, connect_timeout=self.connect_timeout, proxy=self.proxy)
+        for address in filter(None, (self.base_url, self.fallback_url)):
+            transport.prepare(address)
+        return transport
 
 
 def _check_choices(client: Client) -> None:
@@ -153,6 +161,7 @@ class Line:
         self._transport = transport
         self._clock = clock
         self._route = Route(client.address, client.fallback_url)
+        self._heads: dict[tuple[str, bool], list[tuple[str, str]]] = {}
         self._patience = Patience(client.timeout, client.idle_timeout, client.deadline)
 
     async def send(self, request: Request, *, on_start: Callable[[], None] | None = None) -> Call:
@@ -188,12 +197,10 @@ class Line:
             return exchange.broke(error)
 
     def _head(self, address: str, *, streamed: bool) -> list[tuple[str, str]]:
-        host = address.partition("://")[2].partition("/")[0]
-        # a compressed stream is held back until a block is full
-        accept = [("accept", "text/event-stream"), ("accept-encoding", "identity")]
-        plain = [("accept", "application/json"), ("accept-encoding", "gzip, deflate")]
-        fixed = [("host", host), ("content-type", "application/json"), ("user-agent", "extract-pipelines")]
-        return [*fixed, *(accept if streamed else plain), *key_headers(address, self._client.key)]
+        head = self._heads.get((address, streamed))
+        if head is None:
+            head = self._heads[address, streamed] = _head(address, self._client.key, streamed=streamed)
+        return head
 
     def _learn(self, call: Call) -> None:
         reply = call.reply
@@ -210,3 +217,12 @@ class Line:
         if not isinstance(reply, Fault) or not reply.message:
             return reply
         return replace(reply, message=scrub(reply.message, self._client.key))
+
+
+def _head(address: str, key: Secret | None, *, streamed: bool) -> list[tuple[str, str]]:
+    host = address.partition("://")[2].partition("/")[0]
+    # a compressed stream is held back until a block is full
+    accept = [("accept", "text/event-stream"), ("accept-encoding", "identity")]
+    plain = [("accept", "application/json"), ("accept-encoding", "gzip, deflate")]
+    fixed = [("host", host), ("content-type", "application/json"), ("user-agent", "extract-pipelines")]
+    return [*fixed, *(accept if streamed else plain), *key_headers(address, key)]

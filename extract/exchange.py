@@ -14,7 +14,7 @@ from extract.clock import Clock
 from extract.protocol.faults import broken, read_reply, request_id_of
 from extract.protocol.reply import Reply
 from extract.protocol.request import Request
-from extract.protocol.stream import Assembler, looks_like_events
+from extract.protocol.stream import Assembler, first_data, looks_like_events
 from extract.transport import Answer, Broken, Progress
 
 _DRAIN = 1.0  # seconds for what may follow a stream's last event, so that the connection can be kept
@@ -87,10 +87,12 @@ class Exchange:
             return await self._read_stream(answer)
         body = b"".join([chunk async for chunk in answer.chunks()])
         self._ended = self._clock.now()
-        if 200 <= answer.status < 300 and looks_like_events(body):
-            assembler = self._assemble()
-            assembler.feed(body)
-            return assembler.close()
+        if looks_like_events(body):
+            if 200 <= answer.status < 300:
+                assembler = self._assemble()
+                assembler.feed(body)
+                return assembler.close()
+            body = first_data(body)
         envelope = self.request.envelope
         now = self._clock.time()
         return read_reply(

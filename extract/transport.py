@@ -18,6 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 from extract.addresses import is_loopback
+from extract.errors import ConfigError
 
 KEEP_ALIVE = 60.0  # seconds that an idle connection is kept; gateways close theirs after 60 to 100
 _PROBE_AFTER, _PROBE_EVERY = 60, 30
@@ -93,7 +94,7 @@ class HttpxTransport:
     connect_timeout: float = 10.0
     proxy: str | None = None
     _free: dict[str, list[_Slot]] = field(default_factory=dict)
-    _tls: ssl.SSLContext | None = None
+    _contexts: dict[str, ssl.SSLContext] = field(default_factory=dict)
     _closed: bool = False
 
     @asynccontextmanager
@@ -101,7 +102,7 @@ class HttpxTransport:
         self, url: str, headers: Headers, body: bytes, *, progress: Progress
     ) -> AsyncIterator[Answer]:
         """One exchange over a free connection, or a new one."""
-        origin = "/".join(url.split("/", 3)[:3])
+        origin = origin_of(url)
         slot = self._take(origin)
         whole = False
         try:
@@ -114,6 +115,16 @@ class HttpxTransport:
                     await answer.aclose()
         finally:
             await self._give_back(origin, slot, whole=whole)
+
+    def prepare(self, address: str) -> None:
+        """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
+        origin = origin_of(address)
+        try:
+            self._free.setdefault(origin, []).append(_Slot(self._open(origin)))
+        except (ImportError, ValueError, httpx.InvalidURL) as error:
+            raise ConfigError(
+                f"the proxy for {origin} cannot be used: {error}: check HTTPS_PROXY, ALL_PROXY or proxy="
+            ) from None
 
     async def aclose(self) -> None:
         """Closes the idle connections; those in use close when their exchange ends."""
@@ -159,12 +170,15 @@ class HttpxTransport:
         )
 
     def _context(self, origin: str) -> ssl.SSLContext:
-        """One for all connections: reading the authorities takes longer than a request."""
-        if self._tls is None:
+        """One a scheme for all connections: reading the authorities takes longer than a request."""
+        scheme = origin.partition(":")[0]
+        if scheme not in self._contexts:
             # a plain address needs no authorities; an empty context trusts nobody
-            tls = origin.startswith("https:")
-            self._tls = httpx.create_ssl_context() if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        return self._tls
+            tls = scheme == "https"
+            self._contexts[scheme] = (
+                httpx.create_ssl_context() if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            )
+        return self._contexts[scheme]
 
 
 class _Body(httpx.AsyncByteStream):
@@ -200,11 +214,15 @@ class _HttpxAnswer:
         await self._response.aclose()
 
 
+# in the handshake: what waiting does not mend, unlike a connection that broke in it
+_UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER")
+
+
 def _broken(error: httpx.TransportError, *, sent: bool, reused: bool) -> Broken:
     if isinstance(error, httpx.ProxyError):
         return Broken("proxy", _said(error), sent=False)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        kind = "tls" if "CERTIFICATE_VERIFY_FAILED" in str(error) else "connect"
+        kind = "tls" if any(word in str(error) for word in _UNTRUSTED) else "connect"
         return Broken(kind, _said(error), sent=False)
     # an idle connection that the server closed while the request was on its way
     kind = "stale" if reused and not isinstance(error, httpx.TimeoutException) else "reset"
@@ -213,6 +231,11 @@ def _broken(error: httpx.TransportError, *, sent: bool, reused: bool) -> Broken:
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address."""
+    return "/".join(url.split("/", 3)[:3])
 
 
 def environment_proxy(origin: str) -> str | None:

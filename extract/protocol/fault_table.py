@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     Rule("quota", STOP, "limit", words=_SPENT, advice=_PAY),
     Rule("quota", STOP, "request", words=_EMPTY, advice=_PAY),
     Rule("proxy", STOP, "denied", status=(407,), advice=_PROXY),
-    Rule("forbidden", STOP, "denied", advice=_RIGHTS),
+    Rule("permission", STOP, "denied", advice=_RIGHTS),
     # the kinds of 429
     Rule("overloaded", COOL_DOWN, "limit", types=("overloaded_error", "engine_overloaded_error")),
     Rule("overloaded", COOL_DOWN, "limit", status=(529,)),

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from extract.protocol import chat
-from extract.protocol.fault_table import find, group_of
+from extract.protocol.fault_table import Rule, find, group_of
 from extract.protocol.models import Wire
 from extract.protocol.reply import Action, Fault, Message, Reply
 from extract.protocol.usage import Usage, read_usage
-from extract.protocol.waiting import LONGEST_WAIT, asked_wait
+from extract.protocol.waiting import LONGEST_WAIT, asked_wait, reset_wait
 
-_SHOWN = 200  # characters of what a server said
+_SHOWN = 200  # characters of a body that is no JSON
+_SAID = 600  # characters of what an error object says: the path in a schema stands far behind
 _REQUEST_IDS = ("request-id", "x-request-id", "msh-request-id", "x-amzn-requestid")
 _NO_HEADERS: Mapping[str, str] = {}
 
@@ -150,10 +151,13 @@ def server_fault(
 ) -> Fault:
     """The fault that a server's own words describe. status: None inside a stream."""
     group = group_of(status, error.types)
-    wait = asked_wait(headers, error.message, now=now, limited=group == "limit")
+    wait = asked_wait(headers, error.message, now=now)
     rule = find(group, error.types, error.message, status=status, waits=wait is not None)
+    if wait is None and rule.action is Action.COOL_DOWN:
+        wait = reset_wait(headers, now=now)
     fault = rule.fault(
-        message=shown(error.message),
+        message=shown(error.message, limit=_SAID),
+        advice=_advice(rule, error.message),
         status=status,
         error_type=error.types[0] if error.types else None,
         request_id=error.request_id or request_id,
@@ -164,6 +168,15 @@ def server_fault(
     if maybe_paid is not None:
         fault = replace(fault, maybe_paid=maybe_paid)
     return _capped(fault)
+
+
+_AT_PATH = re.compile(r"\bat path\s+['\"`]?([^'\"`>:\s]+)", re.IGNORECASE)
+
+
+def _advice(rule: Rule, message: str) -> str:
+    """The table's advice, with the place in the schema where the server named one."""
+    path = _AT_PATH.search(message) if rule.kind == "schema" else None
+    return f"{rule.advice} (it names {path[1]})" if path else rule.advice
 
 
 def _capped(fault: Fault) -> Fault:
@@ -216,7 +229,7 @@ def plain_text(body: bytes) -> str:
     return shown(f"{title[1] if title else ''} {words}")
 
 
-def shown(text: str) -> str:
-    """One line of at most 200 characters."""
-    line = " ".join(text[: _SHOWN * 20].split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+def shown(text: str, *, limit: int = _SHOWN) -> str:
+    """One line of at most `limit` characters."""
+    line = " ".join(text[: limit * 20].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

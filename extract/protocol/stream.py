@@ -116,3 +116,13 @@ class Assembler:
 def looks_like_events(body: bytes) -> bool:
     """Whether a body is an event stream that came under another content type."""
     return body[:64].lstrip(b"\xef\xbb\xbf\r\n").startswith((b"event:", b"data:", b": "))
+
+
+def first_data(body: bytes) -> bytes:
+    """The data of the first event in a body: where an error came with its own status."""
+    try:
+        reader = EventReader()
+        events = [*reader.feed(body), *reader.flush()]
+    except StreamError:
+        return body
+    return events[0].data.encode() if events else body

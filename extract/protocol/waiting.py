@@ -28,13 +28,11 @@ def asked_wait(
     """Seconds until the server wants to be asked again; None when it did not say, or said nothing sane.
 
     headers: by lower-case name. now: seconds since 1970, used only where the server sent no `Date`.
-    limited: the reply was a 429, so that a reset header counts too.
     """
     waits = (
         _milliseconds(headers.get("retry-after-ms")),
         _seconds_or_date(headers.get("retry-after"), headers.get("date"), now),
         wait_in_words(message),
-        _reset(headers.get("x-ratelimit-reset"), headers.get("date"), now) if limited else None,
     )
     return next((wait for wait in waits if wait is not None and wait > 0), None)
 
@@ -62,14 +60,18 @@ def _time_of(date: str | None) -> float | None:
         return None
 
 
-def _reset(text: str | None, date: str | None, now: float) -> float | None:
-    found = _NUMBER.match(text or "")
+def reset_wait(headers: Mapping[str, str], *, now: float) -> float | None:
+    """Seconds until `X-RateLimit-Reset`, which is no standard: both seconds and times of day are sent.
+
+    To be read beside a rate limit alone, and never to tell a rate limit from a spent quota.
+    """
+    found = _NUMBER.match(headers.get("x-ratelimit-reset", ""))
     if not found:
         return None
     value = float(found[1])
-    wait = value - (_time_of(date) or now) if value >= _EPOCH_FROM else value
-    # the header is no standard: a wait that would stop the run is more likely misread than meant
-    return wait if wait <= LONGEST_WAIT else None
+    wait = value - (_time_of(headers.get("date")) or now) if value >= _EPOCH_FROM else value
+    # a wait that would stop the run is more likely misread than meant
+    return wait if 0 < wait <= LONGEST_WAIT else None
 
 
 def wait_in_words(message: str) -> float | None:
