@@ -62,7 +62,9 @@ def column_of(name: str, type_: str, values: Sequence[Any]) -> pl.Series:
 
 def select_list(table: Table) -> str:
     """The columns of a flat frame, brought into the table's shape."""
-    return ", ".join(f"{_PACK} AS {quote(c.name)}" if c.type == USAGE else quote(c.name) for c in table.columns)
+    return ", ".join(
+        f"{_PACK} AS {quote(c.name)}" if c.type == USAGE else quote(c.name) for c in table.columns
+    )
 
 
 def _microseconds(value: Any) -> int | None:

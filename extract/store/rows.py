@@ -157,8 +157,9 @@ class KeptRow:
 class Sink(Protocol):
     """An output table. Methods are called from the store's thread alone."""
 
-    transactional: bool
-    """Whether `write` takes part in the store's transaction (a table in the same database)."""
+    @property
+    def transactional(self) -> bool:
+        """Whether `write` takes part in the store's transaction (a table in the same database)."""
 
     def prepare(self, con: duckdb.DuckDBPyConnection | None) -> None:
         """Make the table, or check that the one which is there fits."""

@@ -101,6 +101,10 @@ class Store(Readers):
         """Make an output table, or check the one which is there. Raises InputError when it does not fit."""
         return self._submit(lambda: self._outputs.prepare(sink))
 
+    def with_connection(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """Run `work` with the store's connection, on its thread, between two commits."""
+        return self._result(lambda: work(self._ledger.con))
+
     def job_signature(self, job: str) -> dict[str, Any] | None:
         """What made the rows of a job (as given to `begin`), or None for a new job."""
         return self._result(lambda: self._ledger.job_signature(job))
@@ -128,6 +132,16 @@ class Store(Readers):
     def path(self) -> Path | None:
         """The database file; None in memory."""
         return self._opened.path
+
+    @property
+    def database(self) -> str:
+        """Catalog that the store lies in, unquoted."""
+        return self._opened.database
+
+    @property
+    def main_schema(self) -> str:
+        """Schema that an unqualified output table goes to, unquoted."""
+        return self._opened.main
 
     @property
     def name(self) -> str:

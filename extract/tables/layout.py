@@ -1,0 +1,95 @@
+"""The columns of an output table, in order: key, index of the item, the model's, our own.
+
+Knows the types and nothing of where the table lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from extract.schema.columns import Columns
+from extract.tables.keys import Key, for_duckdb
+from extract.tables.names import INDEX
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A column of our own: provenance, evidence.
+
+    dtype: its Polars dtype; stored: its DuckDB type.
+    value: from what the caller hands to `Output.rows` (an entry) and the index of its item.
+    """
+
+    name: str
+    dtype: pl.DataType
+    stored: str
+    value: Callable[[Any, int], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Names and types of an output table.
+
+    many: a row of the input makes several (a column `index` counts them from 0).
+    """
+
+    key: Key
+    columns: Columns
+    many: bool = False
+    extra: tuple[Extra, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, in order."""
+        return list(self.polars)
+
+    @property
+    def polars(self) -> dict[str, pl.DataType]:
+        """Polars dtype of each column, in order."""
+        import polars as pl
+
+        index: dict[str, pl.DataType] = {INDEX: pl.Int64()} if self.many else {}
+        return {**self.key.polars, **index, **self.columns.polars, **{e.name: e.dtype for e in self.extra}}
+
+    @property
+    def duckdb(self) -> dict[str, str]:
+        """DuckDB type of each column, in order."""
+        index = {INDEX: "BIGINT"} if self.many else {}
+        return {**self.key.duckdb, **index, **self.columns.duckdb, **{e.name: e.stored for e in self.extra}}
+
+    def empty(self) -> pl.DataFrame:
+        """The table without rows."""
+        import polars as pl
+
+        return pl.DataFrame(schema=self.polars)
+
+    def frame(
+        self,
+        keys: Sequence[str],
+        index: Sequence[int],
+        rows: Sequence[Mapping[str, Any]],
+        extra: Mapping[str, Sequence[Any]],
+    ) -> pl.DataFrame:
+        """One table row for each of `rows` (made by `Columns.row`), beside its key text and index."""
+        import polars as pl
+
+        frame = self.key.decode(keys)
+        if self.many:
+            frame = frame.with_columns(pl.Series(INDEX, index, dtype=pl.Int64))
+        frame = frame.hstack(self.columns.frame(rows))
+        ours = [pl.Series(e.name, extra[e.name], dtype=e.dtype, strict=True) for e in self.extra]
+        return frame.hstack(ours) if ours else frame
+
+    def to_duckdb(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame in dtypes that DuckDB takes as they are."""
+        return for_duckdb(self.columns.to_duckdb(frame), self.key.names)
+
+    def from_duckdb(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A frame that DuckDB gave, with the declared dtypes again."""
+        frame = self.columns.from_duckdb(frame)
+        return frame.cast({name: dtype for name, dtype in self.key.polars.items() if name in frame.columns})

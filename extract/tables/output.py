@@ -1,0 +1,115 @@
+"""The typed output of a run: outcomes in, rows of one table out.
+
+Knows the table's layout and which sink takes it; nothing of requests, models or how a sink writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from extract.store import OutputRows, Store
+from extract.tables.duck_sink import DuckSink
+from extract.tables.layout import Extra, Layout
+from extract.tables.parquet_sink import ParquetSink
+from extract.tables.targets import DuckTable, Target, parse_into
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from extract.schema.columns import Columns
+    from extract.tables.keys import Key
+
+
+class _Item(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+class Entry(Protocol):
+    """What a row ended as. `output`: its table rows, made by `Columns.row`; none for a dead letter."""
+
+    @property
+    def item(self) -> _Item: ...
+
+    @property
+    def output(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+class Output:
+    """One output table of a run.
+
+    layout: its columns. sink: where they go.
+    """
+
+    def __init__(self, layout: Layout, sink: DuckSink | ParquetSink) -> None:
+        self.layout = layout
+        self.sink = sink
+
+    @property
+    def fresh(self) -> bool:
+        """The table was not there before: rows accepted earlier have to be written too."""
+        return self.sink.fresh
+
+    def rows(self, entries: Sequence[Entry]) -> OutputRows:
+        """The table rows of some outcomes; a row that is dead now loses those it had."""
+        keys, index, rows = [], [], []
+        extra: dict[str, list[Any]] = {e.name: [] for e in self.layout.extra}
+        for entry in entries:
+            for n, row in enumerate(entry.output):
+                keys.append(entry.item.key)
+                index.append(n)
+                rows.append(row)
+                for ours in self.layout.extra:
+                    extra[ours.name].append(ours.value(entry, n))
+        touched = list(dict.fromkeys(entry.item.key for entry in entries))
+        frame = self.layout.frame(keys, index, rows, extra)
+        return OutputRows(self.sink, frame, self.layout.key.decode(touched))
+
+    def gone(self, keys: Sequence[str]) -> OutputRows:
+        """Takes the rows of some keys out."""
+        return OutputRows(self.sink, self.layout.empty(), self.layout.key.decode(keys))
+
+    def finish(self, store: Store, job: str) -> None:
+        """Put a Parquet output in place, in the order of the input; nothing to do for a DuckDB table."""
+        import polars as pl
+
+        if isinstance(self.sink, DuckSink):
+            return
+        rows = store.rows(job, state="accepted")
+        order = self.layout.key.decode(rows["key"].to_list()).with_columns(
+            rows["position"].cast(pl.Int64).alias("_position")
+        )
+        self.sink.finish(order)
+
+    def read(self, store: Store) -> pl.DataFrame:
+        """The table as it stands, with the declared dtypes, in no stated order for a DuckDB table."""
+        return store.with_connection(self.sink.read)
+
+
+def open_output(
+    into: str | Path | Target | None,
+    *,
+    store: Store,
+    key: Key,
+    columns: Columns,
+    many: bool = False,
+    extra: Sequence[Extra] = (),
+) -> Output | None:
+    """Make or check the output table of a run, before any request; None where `into` is None.
+
+    many: each row makes several table rows (a column `index` is added).
+    Raises InputError when a table of that name is there and does not fit, ConfigError for a bad `into`.
+    """
+    target = parse_into(into)
+    if target is None:
+        return None
+    layout = Layout(key, columns, many, tuple(extra))
+    sink: DuckSink | ParquetSink
+    if isinstance(target, DuckTable):
+        sink = DuckSink(target, layout, database=store.database, main=store.main_schema)
+    else:
+        sink = ParquetSink(target, layout)
+    store.prepare(sink).result()
+    return Output(layout, sink)

@@ -1,0 +1,363 @@
+"""Rows in: any table as batches of rows, each with its key and its place.
+
+Polars frames, DuckDB relations, anything with the Arrow PyCapsule interface, iterables of mappings. Keys
+that are missing or repeated are found before the first request where the input can be read twice. Knows
+nothing of prompts or of the store.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from extract.errors import InputError
+from extract.tables.keys import Key, clean_key, key_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SHOWN = 5
+_LIVE = 64
+"""Rows that a plain iterator is asked for at a time: it may be slow to give them."""
+
+
+class ArrivalError(InputError):
+    """A key that is missing or repeated, seen when rows were already under way. Nothing is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the input. position: its place, from 0. key: its key as text."""
+
+    position: int
+    key: str
+    values: Mapping[str, Any]
+
+
+@dataclass
+class RowSource:
+    """An input, ready to be read: iterating gives lists of rows in the order of the input.
+
+    columns: names of the input's columns (of its first row, for mappings).
+    total: rows in all, or None where that is not known before the end.
+    repeatable: iterating twice gives the same rows.
+    """
+
+    key: Key
+    columns: tuple[str, ...]
+    total: int | None
+    repeatable: bool
+    _batches: Callable[[], Iterator[list[Row]]] = field(repr=False)
+    _begun: bool = field(default=False, repr=False)
+
+    def __iter__(self) -> Iterator[list[Row]]:
+        if self._begun and not self.repeatable:
+            raise InputError("this input can be read once only and was read already; give it again")
+        self._begun = True
+        return self._batches()
+
+
+def read_rows(frame: Any, *, key: str | Sequence[str] | None = None, batch: int = 512) -> RowSource:
+    """Make any table readable as rows.
+
+    frame: a Polars DataFrame or LazyFrame, a DuckDB relation (run once, here), an object with
+        `__arrow_c_stream__`, or an iterable of mappings.
+    key: one column, several, or None for a digest of all columns with an occurrence number.
+    batch: rows in one list at most.
+    Raises InputError for a table that cannot be read, a missing column, a null or a repeated key.
+    """
+    import polars as pl
+
+    names = _key_names(key)
+    if isinstance(frame, pl.LazyFrame):
+        return _from_lazy(frame, names, batch)
+    table = _as_frame(frame)
+    if table is not None:
+        return _from_frame(table, names, batch)
+    return _from_mappings(_mappings(frame), names, batch, again=isinstance(frame, Sequence))
+
+
+def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
+    if key is None:
+        return ()
+    names = (key,) if isinstance(key, str) else tuple(key)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"key={key!r}: give a column name, several, or leave it out")
+    if len(set(names)) < len(names):
+        raise InputError(f"key={key!r} names a column twice")
+    return names
+
+
+# -- frames ---------------------------------------------------------------------------------------
+
+
+def _as_frame(frame: Any) -> pl.DataFrame | None:
+    """A Polars frame of anything that has columns; None for what may be an iterable of mappings."""
+    import polars as pl
+
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if type(frame).__name__ == "DuckDBPyRelation":
+        return _read(_readable(frame), "the DuckDB relation")
+    if hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, pl.Series):
+        return _read(frame, f"the {type(frame).__name__}")
+    return None
+
+
+def _read(frame: Any, what: str) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.DataFrame(frame)
+    except Exception as error:
+        raise InputError(f"{what} cannot be read: {str(error).splitlines()[0]}") from error
+    except BaseException as error:  # Polars panics on what Arrow has and it has not
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError(
+            f"{what} holds a column that Polars cannot read: {error}; cast it to text"
+        ) from error
+
+
+_UNREADABLE = ("INTERVAL", "UNION(", "TIME WITH TIME ZONE", "BIT", "VARIANT", "BIGNUM")
+
+
+def _readable(relation: Any) -> Any:
+    """The relation with columns that Polars cannot read (intervals, unions, …) as text."""
+    import duckdb
+
+    columns = []
+    for name, kind in zip(relation.columns, map(str, relation.types), strict=True):
+        column = duckdb.ColumnExpression(name)
+        if any(word == kind or word in kind for word in _UNREADABLE):
+            column = column.cast("VARCHAR").alias(name)
+        columns.append(column)
+    return relation.select(*columns)
+
+
+def _from_frame(table: pl.DataFrame, names: tuple[str, ...], batch: int) -> RowSource:
+    _check_columns(names, table.columns)
+    key = key_of(names, table.schema)
+    if names:
+        _check_keys(key, table.select(names))
+
+    def batches() -> Iterator[list[Row]]:
+        return _rows_of((table.slice(at, batch) for at in range(0, table.height, batch)), key)
+
+    return RowSource(key, tuple(table.columns), table.height, True, batches)
+
+
+def _from_lazy(frame: pl.LazyFrame, names: tuple[str, ...], batch: int) -> RowSource:
+    import polars as pl
+
+    schema = frame.collect_schema()
+    _check_columns(names, schema.names())
+    key = key_of(names, schema)
+    total = None
+    if names:
+        parts = list(frame.select(names).collect_batches(maintain_order=True))
+        keys = pl.concat(parts) if parts else pl.DataFrame(schema={n: schema[n] for n in names})
+        _check_keys(key, keys)
+        total = keys.height
+
+    def batches() -> Iterator[list[Row]]:
+        return _rows_of(_sliced(frame.collect_batches(maintain_order=True), batch), key)
+
+    return RowSource(key, tuple(schema.names()), total, True, batches)
+
+
+def _sliced(frames: Iterable[pl.DataFrame], batch: int) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        yield from (frame.slice(at, batch) for at in range(0, frame.height, batch))
+
+
+def _rows_of(frames: Iterable[pl.DataFrame], key: Key) -> Iterator[list[Row]]:
+    position, hashed = 0, _Occurrences()
+    for frame in frames:
+        values = list(frame.iter_rows(named=True))
+        keys = key.encode(frame) if key.columns else [hashed.key(row) for row in values]
+        rows = [Row(position + n, k, row) for n, (k, row) in enumerate(zip(keys, values, strict=True))]
+        position += len(rows)
+        yield rows
+
+
+def _check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise InputError(f"the key column {missing[0]!r} is not there{did_you_mean(missing[0], columns)}")
+
+
+def did_you_mean(name: str, columns: Sequence[str]) -> str:
+    """What is there, and the nearest name, as the end of a sentence."""
+    near = difflib.get_close_matches(name, columns, n=1, cutoff=0.5)
+    folded = [column for column in columns if column.lower() == name.lower()]
+    guess = f"; did you mean {(folded or near)[0]!r}?" if folded or near else ""
+    shown = ", ".join(map(repr, columns[:20])) + (", …" if len(columns) > 20 else "")
+    return f"; the columns are {shown or 'none'}{guess}"
+
+
+def _check_keys(key: Key, table: pl.DataFrame) -> None:
+    import polars as pl
+
+    nulls = table.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    if nulls.any():
+        rows = nulls.arg_true().head(_SHOWN).to_list()
+        raise InputError(
+            f"{_named(key)} is null in {nulls.sum():,} rows (first: {', '.join(map(str, rows))}, counted "
+            f"from 0); fill it in, leave those rows out, or choose another key"
+        )
+    texts = pl.Series("key", key.encode(table))
+    if texts.is_duplicated().any():
+        raise InputError(_repeated(key, texts))
+
+
+def _repeated(key: Key, texts: pl.Series) -> str:
+    import polars as pl
+
+    groups = (
+        pl.DataFrame({"key": texts})
+        .with_row_index("row")
+        .group_by("key", maintain_order=True)
+        .agg("row")
+        .filter(pl.col("row").list.len() > 1)
+    )
+    shown = "; ".join(
+        f"{text!r} in rows {', '.join(map(str, rows[:_SHOWN]))}{', …' if len(rows) > _SHOWN else ''}"
+        for text, rows in groups.head(_SHOWN).iter_rows()
+    )
+    return (
+        f"{_named(key)} is not unique: {groups.height:,} keys repeat ({shown}, counted from 0). Give key= "
+        f"more columns, take the repeats out, or leave key= out to number them"
+    )
+
+
+def _named(key: Key) -> str:
+    return f"the key {key.columns[0]!r}" if len(key.columns) == 1 else f"the key {list(key.columns)}"
+
+
+# -- mappings -------------------------------------------------------------------------------------
+
+
+def _mappings(frame: Any) -> Iterable[Mapping[str, Any]]:
+    if isinstance(frame, str | bytes | Mapping) or not isinstance(frame, Iterable):
+        raise InputError(f"rows cannot be read from a {type(frame).__name__}: {_hint(frame)}")
+    return frame
+
+
+def _hint(frame: Any) -> str:
+    if isinstance(frame, str | bytes):
+        return "read it first, as pl.read_csv(path)"
+    if isinstance(frame, Mapping):
+        return "wrap its columns, as pl.DataFrame(columns)"
+    return "give a Polars frame, a DuckDB relation, an Arrow table or an iterable of mappings"
+
+
+def _from_mappings(
+    rows: Iterable[Mapping[str, Any]], names: tuple[str, ...], batch: int, *, again: bool
+) -> RowSource:
+    iterator = iter(rows)
+    head = list(islice(iterator, None if again else 1))
+    _check_mappings(head, 0)
+    columns = tuple(head[0]) if head else names
+    if head:
+        _check_columns(names, columns)
+    frame = _key_frame(head, names, 0, None)
+    key = key_of(names, frame.schema) if head else Key(names, _texts(names))
+    if names and again:
+        _check_keys(key, frame)
+    total, size = (len(head), batch) if again else (None, min(batch, _LIVE))
+    return RowSource(key, columns, total, again, lambda: _arriving(chain(head, iterator), key, size))
+
+
+def _arriving(rows: Iterator[Mapping[str, Any]], key: Key, size: int) -> Iterator[list[Row]]:
+    """Batches of mappings; keys are checked against all that came before."""
+    seen: dict[str, int] = {}
+    position, hashed = 0, _Occurrences()
+    while chunk := list(islice(rows, size)):
+        _check_mappings(chunk, position)
+        if key.columns:
+            keys = key.encode(_key_frame(chunk, key.columns, position, key))
+        else:
+            keys = [hashed.key(row) for row in chunk]
+        made = []
+        for n, (text, row) in enumerate(zip(keys, chunk, strict=True), position):
+            if key.columns and seen.setdefault(text, n) != n:
+                raise ArrivalError(
+                    f"{_named(key)} is not unique: {text!r} came in row {seen[text]} and again in row {n} "
+                    f"(counted from 0). Take the repeat out, then run the same again to go on"
+                )
+            made.append(Row(n, text, row))
+        position += len(made)
+        yield made
+
+
+def _check_mappings(rows: Sequence[Any], start: int) -> None:
+    for n, row in enumerate(rows, start):
+        if not isinstance(row, Mapping):
+            raise InputError(f"row {n} is a {type(row).__name__}, not a mapping of column names to values")
+
+
+def _key_frame(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], start: int, key: Key | None
+) -> pl.DataFrame:
+    """The key columns of some mappings; with a known key, in its dtypes."""
+    import polars as pl
+
+    series = []
+    for name in names:
+        values = [clean_key(row.get(name)) for row in rows]
+        if key is not None and None in values:
+            where = start + values.index(None)
+            raise ArrivalError(f"{_named(key)} is missing or null in row {where} (counted from 0)")
+        try:
+            series.append(pl.Series(name, values, dtype=key.dtypes[name] if key else None, strict=True))
+        except Exception as error:
+            was = f"; in the first row it was {key.dtypes[name]}" if key else ""
+            raise (ArrivalError if key else InputError)(
+                f"the key column {name!r} mixes types in rows {start} to {start + len(rows) - 1}{was}: "
+                f"{str(error).splitlines()[0]}"
+            ) from error
+    return pl.DataFrame(series)
+
+
+def _texts(names: Sequence[str]) -> dict[str, Any]:
+    import polars as pl
+
+    return {name: pl.String() for name in names}
+
+
+# -- keys made of everything ----------------------------------------------------------------------
+
+
+class _Occurrences:
+    """Keys of rows that name none: a digest of the content, and how often it came so far."""
+
+    def __init__(self) -> None:
+        self._seen: dict[bytes, int] = {}
+
+    def key(self, row: Mapping[str, Any]) -> str:
+        """SHA-256 over the columns by name, a dash, the occurrence from 1."""
+        digest = hashlib.sha256(_canonical(row).encode("utf-8")).digest()
+        self._seen[digest] = count = self._seen.get(digest, 0) + 1
+        return f"{digest.hex()}-{count}"
+
+
+def _canonical(row: Mapping[str, Any]) -> str:
+    return json.dumps(
+        {str(name): row[name] for name in sorted(row, key=str)}, ensure_ascii=True, default=_described
+    )
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return ["bytes", hashlib.sha256(bytes(value)).hexdigest()]
+    if isinstance(value, set | frozenset):
+        return ["set", sorted(map(repr, value))]
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    return [type(value).__name__, str(value)]
