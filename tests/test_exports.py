@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import extract
 
 PROMISED = {
@@ -28,7 +31,8 @@ LATER = {"Split", "labels"}  # come with long documents and with the labeling to
 
 
 def test_all_is_sorted() -> None:
-    assert list(extract.__all__) == sorted(extract.__all__, key=str.casefold)
+    constants_classes_functions = sorted(extract.__all__, key=lambda name: (not name[0].isupper(), name))
+    assert list(extract.__all__) == constants_classes_functions
 
 
 def test_all_is_what_was_promised() -> None:
@@ -38,6 +42,17 @@ def test_all_is_what_was_promised() -> None:
 def test_all_is_there() -> None:
     missing = [name for name in extract.__all__ if not hasattr(extract, name)]
     assert not missing
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    assert not hasattr(extract, "Extractor")
+
+
+def test_import_alone_loads_no_heavy_library() -> None:
+    heavy = {"polars", "duckdb", "jsonschema", "httpx", "pydantic"}
+    code = f"import extract, extract.cli, sys; print(*{heavy} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == ""
 
 
 def test_every_export_says_what_it_is() -> None:

@@ -1,0 +1,5 @@
+"""`python -m extract`."""
+
+from extract.cli import main
+
+main()
