@@ -1,14 +1,22 @@
-"""From a schema and a document to a value. (First cut.)"""
+"""From a schema and a document to a value, and to what was thought on the way.
+
+A value that the document does not give is null, also where the schema wants one: never invented.
+"""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Any
+import json
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from extract.testing.brain.document import Document
+from extract.testing.brain.fill import Filler
+from extract.testing.brain.plan import Field, plan_of
+
+_TOLD = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What was read: the value for the schema, and what was thought on the way."""
 
     value: Any
@@ -16,27 +24,21 @@ class Reading:
 
 
 def read(schema: dict[str, Any], text: str) -> Reading:
-    """Fill a schema from the labelled lines of a text; what is not there is null."""
-    lines = {}
-    for line in text.splitlines():
-        label, colon, value = line.partition(":")
-        if colon and value.strip():
-            lines.setdefault(re.sub(r"[\W_]+", " ", label).strip().casefold(), value.strip())
-    value = {name: _value(node, lines.get(re.sub(r"[\W_]+", " ", name).casefold())) for name, node in schema.get("properties", {}).items()}
-    return Reading(value, f"{len(lines)} labelled lines.")
+    """Fill a schema from the labelled lines and tables of a text."""
+    filler = Filler(Document(text))
+    value = filler.root(_plan(json.dumps(schema)))
+    return Reading(value, _thought(filler))
 
 
-def _value(node: dict[str, Any], raw: str | None) -> Any:
-    if raw is None:
-        return [] if node.get("type") == "array" else None
-    kinds = [branch.get("type") for branch in node.get("anyOf", [node])]
-    try:
-        if "integer" in kinds:
-            return int(raw)
-        if "number" in kinds:
-            return float(raw)
-    except ValueError:
-        return None
-    if "boolean" in kinds:
-        return {"yes": True, "true": True, "no": False, "false": False}.get(raw.casefold())
-    return raw if "string" in kinds else None
+@lru_cache(maxsize=64)
+def _plan(schema_text: str) -> Field:
+    return plan_of(json.loads(schema_text))
+
+
+def _thought(filler: Filler) -> str:
+    said = [f"I read {len(filler.document.lines.labelled)} labelled lines."]
+    for title, names in (("", filler.sources), ("not there: ", filler.missing), ("ambiguous: ", filler.ambiguous)):
+        if names:
+            more = ", …" if len(names) > _TOLD else ""
+            said.append(f"{title}{', '.join(names[:_TOLD])}{more}.")
+    return " ".join(said)
