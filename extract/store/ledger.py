@@ -174,7 +174,8 @@ class Ledger:
             f"DELETE FROM {self.table('answers')} WHERE fingerprint IN (SELECT unnest(?::VARCHAR[]))",
             [[row.fingerprint for row in rows]],
         )
-        self._insert(schema.ANSWERS, rows)
+        evidence = [self._policy.evidence(row.evidence) for row in rows]
+        self._insert(schema.ANSWERS, rows, {"evidence": evidence})
 
     def _rows(self, rows: Sequence[RowRow]) -> None:
         if not rows:
@@ -238,7 +239,7 @@ class Ledger:
         usage = ", ".join(f"a.usage.{quote(name)}" for name in schema.USAGE_FIELDS)
         rows = self._fetch(
             f"SELECT a.fingerprint, a.answer, a.model, a.run_id, a.request_id, epoch_us(a.finished_at), "
-            f"a.cost, a.attempts, {usage} FROM {self.table('answers')} a "
+            f"a.cost, a.attempts, a.evidence, {usage} FROM {self.table('answers')} a "
             f"WHERE a.fingerprint IN (SELECT unnest(?::VARCHAR[]))",
             [list(fingerprints)],
         )
@@ -295,10 +296,10 @@ def _by_job(rows: Sequence[RowRow]) -> dict[str, list[str]]:
 
 
 def _answer(row: tuple[Any, ...]) -> AnswerRow:
-    fingerprint, answer, model, run_id, request_id, finished, cost, attempts, *usage = row
+    fingerprint, answer, model, run_id, request_id, finished, cost, attempts, evidence, *usage = row
     finished_at = None if finished is None else finished / 1_000_000
     return AnswerRow(
-        fingerprint, answer, model, run_id, request_id, finished_at, Usage(*usage), cost, attempts
+        fingerprint, answer, model, run_id, request_id, finished_at, Usage(*usage), cost, attempts, evidence
     )
 
 

@@ -53,6 +53,12 @@ class Policy:
             raw_reply=self._exchange(row.raw_reply, kept=True),
         )
 
+    def evidence(self, evidence: str | None) -> str | None:
+        """Evidence (JSON) without the words of the source where a column is private."""
+        if evidence is None or not self.private:
+            return evidence
+        return _json([{**one, "quote": None} for one in json.loads(evidence)])
+
     def fault(self, fault: str | None) -> str | None:
         """A fault's first word alone where the server's message could repeat a private value."""
         return fault if fault is None or not self.private else fault.split(maxsplit=1)[0].rstrip(":")

@@ -47,11 +47,12 @@ class Readers:
     def answers_of(self, run_id: str) -> pl.DataFrame:
         """Accepted answers of the rows that a run saw, also those answered earlier, in input order.
 
-        Columns: position, key, fingerprint, answer, reused, model, answer_run_id, request_id, finished_at.
+        Columns: position, key, fingerprint, answer, reused, model, answer_run_id, request_id, finished_at,
+        evidence (JSON or null).
         """
         return self._frame(
             f"SELECT r.position, r.key, r.fingerprint, a.answer, r.reused, a.model, "
-            f"a.run_id AS answer_run_id, a.request_id, a.finished_at "
+            f"a.run_id AS answer_run_id, a.request_id, a.finished_at, a.evidence "
             f"FROM {self._t('rows')} r JOIN {self._t('answers')} a ON a.fingerprint = r.fingerprint "
             f"WHERE r.state = 'accepted' AND {{}} ORDER BY r.position, r.key",
             {"r.run_id": run_id},

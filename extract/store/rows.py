@@ -85,7 +85,10 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """An accepted reply that is already paid for. `answer` is its JSON text in the wire shape."""
+    """An accepted reply that is already paid for.
+
+    answer: its JSON text in the wire shape. evidence: JSON, where its values stand in the source.
+    """
 
     fingerprint: str
     answer: str
@@ -96,6 +99,7 @@ class AnswerRow:
     usage: Usage = field(default_factory=Usage)
     cost: Decimal | None = None
     attempts: int = 1
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

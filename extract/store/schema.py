@@ -134,6 +134,7 @@ ANSWERS = Table(
         ("usage", USAGE, "tokens of all requests of the row in that run"),
         ("cost", COST, "dollars for all requests of the row in that run"),
         ("attempts", "BIGINT", "requests it took"),
+        ("evidence", "VARCHAR", "JSON array: where its values stand in the source; null when not asked for"),
     ),
 )
 

@@ -6,6 +6,7 @@ from extract.tables.keys import HASHED, Key
 from extract.tables.layout import Extra, Layout
 from extract.tables.names import OWN, check_output_names
 from extract.tables.output import Output, open_output
+from extract.tables.own import evidence_column
 from extract.tables.rows_in import ArrivalError, Row, RowSource, did_you_mean, read_rows
 from extract.tables.targets import DuckTable, ParquetFile, ParquetFolder, parse_into
 
@@ -24,6 +25,7 @@ __all__ = [
     "RowSource",
     "check_output_names",
     "did_you_mean",
+    "evidence_column",
     "open_output",
     "parse_into",
     "read_rows",

@@ -36,14 +36,14 @@ def check_output_names(
     columns: Columns,
     sink: object = None,
     *,
-    many: bool = False,
+    many: Literal["many", "one"] = "one",
     inputs: Literal["refuse", "allow"] = "refuse",
 ) -> None:
     """Refuse names that would stand twice in the output.
 
     key_columns, input_columns: of the table that is read. columns: of the output model.
     sink: where rows go; a DuckDB table cannot keep names apart that differ by case alone.
-    many: each row makes several (a column `index` is added).
+    many: "many" where each row makes several (a column `index` is added).
     inputs: "refuse" also fields named like an input column that is no key; "allow" lets them be.
     Raises InputError that names the clash and the way out.
     """
@@ -56,12 +56,12 @@ def check_output_names(
     if inputs == "refuse":
         _refuse_inputs([name for name in input_columns if name in taken])
     _refuse_own([*key_columns, *columns.names])
-    if many and INDEX in {*key_columns, *columns.names}:
+    if many == "many" and INDEX in {*key_columns, *columns.names}:
         raise InputError(
             f"the name {INDEX!r} is taken by the place of an item in its row; rename that column or field"
         )
     if getattr(sink, "folds_case", False):
-        _refuse_twins([*key_columns, *([INDEX] if many else [])], columns)
+        _refuse_twins([*key_columns, *([INDEX] if many == "many" else [])], columns)
 
 
 def _refuse_inputs(both: Sequence[str]) -> None:

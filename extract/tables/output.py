@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from extract.store import OutputRows, Store
 from extract.tables.duck_sink import DuckSink
 from extract.tables.layout import Extra, Layout
+from extract.tables.own import evidence_column
 from extract.tables.parquet_sink import ParquetSink
 from extract.tables.targets import DuckTable, Target, parse_into
 
@@ -40,12 +41,13 @@ class Entry(Protocol):
 class Output:
     """One output table of a run.
 
-    layout: its columns. sink: where they go.
+    layout: its columns. sink: where they go. job: whose rows it holds.
     """
 
-    def __init__(self, layout: Layout, sink: DuckSink | ParquetSink) -> None:
+    def __init__(self, layout: Layout, sink: DuckSink | ParquetSink, store: Store, job: str) -> None:
         self.layout = layout
         self.sink = sink
+        self._store, self._job = store, job
 
     @property
     def fresh(self) -> bool:
@@ -71,21 +73,21 @@ class Output:
         """Takes the rows of some keys out."""
         return OutputRows(self.sink, self.layout.empty(), self.layout.key.decode(keys))
 
-    def finish(self, store: Store, job: str) -> None:
+    def finish(self) -> None:
         """Put a Parquet output in place, in the order of the input; nothing to do for a DuckDB table."""
         import polars as pl
 
         if isinstance(self.sink, DuckSink):
             return
-        rows = store.rows(job, state="accepted")
+        rows = self._store.rows(self._job, state="accepted")
         order = self.layout.key.decode(rows["key"].to_list()).with_columns(
             rows["position"].cast(pl.Int64).alias("_position")
         )
         self.sink.finish(order)
 
-    def read(self, store: Store) -> pl.DataFrame:
+    def read(self) -> pl.DataFrame:
         """The table as it stands, with the declared dtypes, in no stated order for a DuckDB table."""
-        return store.with_connection(self.sink.read)
+        return self._store.with_connection(self.sink.read)
 
 
 def open_output(
@@ -94,22 +96,28 @@ def open_output(
     store: Store,
     key: Key,
     columns: Columns,
+    job: str | None = None,
     many: bool = False,
+    evidence: bool = False,
     extra: Sequence[Extra] = (),
 ) -> Output | None:
     """Make or check the output table of a run, before any request; None where `into` is None.
 
+    job: the name under which the store remembers the rows; `str(into)` by default.
     many: each row makes several table rows (a column `index` is added).
+    evidence: add the column `_evidence`, taken from `entry.outcome.evidence`.
+    extra: more columns of our own.
     Raises InputError when a table of that name is there and does not fit, ConfigError for a bad `into`.
     """
     target = parse_into(into)
     if target is None:
         return None
-    layout = Layout(key, columns, many, tuple(extra))
+    ours = (evidence_column(private=store.policy.private),) if evidence else ()
+    layout = Layout(key, columns, many, (*ours, *extra))
     sink: DuckSink | ParquetSink
     if isinstance(target, DuckTable):
         sink = DuckSink(target, layout, database=store.database, main=store.main_schema)
     else:
         sink = ParquetSink(target, layout)
     store.prepare(sink).result()
-    return Output(layout, sink)
+    return Output(layout, sink, store, job or str(into))

@@ -62,12 +62,15 @@ class RowSource:
         return self._batches()
 
 
-def read_rows(frame: Any, *, key: str | Sequence[str] | None = None, batch: int = 512) -> RowSource:
+def read_rows(
+    frame: Any, *, key: str | Sequence[str] | None = None, limit: int | None = None, batch: int = 512
+) -> RowSource:
     """Make any table readable as rows.
 
     frame: a Polars DataFrame or LazyFrame, a DuckDB relation (run once, here), an object with
         `__arrow_c_stream__`, or an iterable of mappings.
     key: one column, several, or None for a digest of all columns with an occurrence number.
+    limit: rows beyond this many are outside the run, as if they were not there.
     batch: rows in one list at most.
     Raises InputError for a table that cannot be read, a missing column, a null or a repeated key.
     """
@@ -75,11 +78,12 @@ def read_rows(frame: Any, *, key: str | Sequence[str] | None = None, batch: int 
 
     names = _key_names(key)
     if isinstance(frame, pl.LazyFrame):
-        return _from_lazy(frame, names, batch)
+        return _from_lazy(frame if limit is None else frame.head(limit), names, batch)
     table = _as_frame(frame)
     if table is not None:
-        return _from_frame(table, names, batch)
-    return _from_mappings(_mappings(frame), names, batch, again=isinstance(frame, Sequence))
+        return _from_frame(table if limit is None else table.head(limit), names, batch)
+    rows, again = _mappings(frame), isinstance(frame, Sequence)
+    return _from_mappings(rows if limit is None else islice(rows, limit), names, batch, again=again)
 
 
 def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
