@@ -34,7 +34,7 @@ def _words(value: Any) -> str:
 
 
 def by_words(cues: Mapping[Any, frozenset[str]], words: frozenset[str], titles: frozenset[str]) -> Any:
-    """The value with the most cue words in a text; those of a heading count twice. None for a tie or none at all."""
+    """The value with the most cue words in a text, a heading's counted twice; None for a tie or no word."""
     scores = {value: len(cue & words) + len(cue & titles) for value, cue in cues.items()}
     best = max(scores.values(), default=0)
     winners = [value for value, points in scores.items() if points == best]

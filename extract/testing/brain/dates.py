@@ -22,7 +22,10 @@ _DAY_NAME = re.compile(
     r"(?<!\d)(\d{1,2})(?:\.|st|nd|rd|th|er|º)?[\s-]+(?:de\s+|of\s+)?([a-z]{3,12})\.?,?[\s-]+(?:de[l]?\s+)?(\d{4})(?!\d)"
 )
 _NAME_DAY = re.compile(r"\b([a-z]{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)")
-_TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-3])[:h]([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?\s*(am|pm)?\s*(z|[+-]\d\d:?\d\d)?\b", re.I)
+_TIME = re.compile(
+    r"(?<![\d:])([01]?\d|2[0-3])[:h]([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?\s*(am|pm)?\s*(z|[+-]\d\d:?\d\d)?\b",
+    re.I,
+)
 _DURATION = re.compile(r"(\d+(?:[.,]\d+)?)\s*(d|h|m|s)[a-z]*")
 
 

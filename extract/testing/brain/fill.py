@@ -130,7 +130,7 @@ class Filler:
         return max(inside, own if own >= PROPER and field.name in self.unique else 0)
 
     def _unlabelled(self, field: Field) -> Found:
-        """What stands without a label: the one value of a constant, a currency's sign, a class by its words."""
+        """What needs no label: a constant, a currency by its sign, a class by its words."""
         branch = field.branch("enum")
         if branch is None:
             return NOTHING
@@ -192,7 +192,9 @@ class Filler:
 
     def _items(self, table: Table, row: Branch) -> Iterator[dict[str, Any]]:
         places = columns_of([f for f in row.fields if f.quote_of is None], table.header)
-        numeric = {f.name for f in row.fields if f.branch("integer", "number", "decimal") and f.name in places}
+        numeric = {
+            f.name for f in row.fields if f.branch("integer", "number", "decimal") and f.name in places
+        }
         for cells, line in zip(table.rows, table.lines, strict=True):
             if _is_summary(cells):
                 continue
@@ -230,7 +232,9 @@ class Filler:
             parts = [part for part in _PARTS.split(label.value.strip("()[] ")) if part]
             if len(parts) != len(branch.fields):
                 continue
-            values = [read_scalar(f, part, self.document) for f, part in zip(branch.fields, parts, strict=True)]
+            values = [
+                read_scalar(f, part, self.document) for f, part in zip(branch.fields, parts, strict=True)
+            ]
             return Found({f.name: v for f, v in zip(branch.fields, values, strict=True)}, label.line)
         return NOTHING
 

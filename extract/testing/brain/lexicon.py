@@ -16,7 +16,8 @@ invoice: invoice rechnung rechnungs facture factura fra bill-of-sale
 creditnote: gutschrift avoir abono rectificativa creditnote
 issue: issue issued emission emis emise emitida emision ausgestellt ausstellung
 due: due fallig falligkeit falligkeits echeance vencimiento vence maturity
-supplier: supplier vendor seller lieferant lieferanten anbieter verkaufer fournisseur vendeur proveedor emisor issuer
+supplier: supplier vendor seller issuer lieferant lieferanten anbieter verkaufer
+supplier: fournisseur vendeur proveedor emisor
 customer: customer client kunde kunden cliente buyer kaufer acheteur comprador besteller auftraggeber
 name: name nom nombre bezeichner
 currency: currency wahrung devise moneda divisa
@@ -63,11 +64,16 @@ WORDS: dict[str, str] = {
     for word in words.split()
 }
 
-STOP = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STOP = _words(
     "a an the of for to in on at by is as and or our your this that its their with from "
     "der die das des dem den ein eine einer von vom zu zum zur im am und oder fur ihr ihre ihren ihrer mit "
     "le la les l un une de du d et ou pour sur au aux votre notre "
-    "el los las lo del al y o u por para su sus en con".split()
+    "el los las lo del al y o u por para su sus en con"
 )
 
 # labels made of stop words alone that say something all the same
@@ -79,8 +85,8 @@ def _sets(*phrases: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(phrase.split()) for phrase in phrases)
 
 
-# A kind is what a field of a business document can be. The first row of a kind are its proper labels; a label of
-# the second counts only where no label of the first is there.
+# A kind is what a field of a business document can be. The first row of a kind are its proper labels; a
+# label of the second counts only where no label of the first is there.
 KINDS: dict[str, tuple[tuple[frozenset[str], ...], tuple[frozenset[str], ...]]] = {
     "invoice number": (
         _sets("invoice number", "creditnote number", "invoice id"),
@@ -101,19 +107,34 @@ KINDS: dict[str, tuple[tuple[frozenset[str], ...], tuple[frozenset[str], ...]]] 
     "tax": (_sets("tax", "tax amount", "sales tax", "total tax"), ()),
     "total": (
         _sets(
-            "total", "total due", "total amount", "invoice total", "invoice amount", "total gross", "grand total",
-            "gross amount", "gross", "total amount due", "total invoice amount",
-        ),  # fmt: skip
+            "total",
+            "total due",
+            "total amount",
+            "invoice total",
+            "invoice amount",
+            "total gross",
+            "grand total",
+            "gross amount",
+            "gross",
+            "total amount due",
+            "total invoice amount",
+        ),
         _sets("amount due", "payable", "amount payable", "net payable", "balance due", "total payable"),
     ),
     "quantity": (_sets("quantity"), _sets("hours", "unit", "units", "count", "pieces")),
     "unit price": (_sets("unit price", "price unit", "price each"), _sets("price", "rate", "unit cost")),
-    "amount": (_sets("amount", "line total", "line amount", "total price"), _sets("total", "net", "total net", "net amount")),
-    "description": (_sets("description", "item description", "service description"), _sets("item", "service")),
+    "amount": (
+        _sets("amount", "line total", "line amount", "total price"),
+        _sets("total", "net", "total net", "net amount"),
+    ),
+    "description": (
+        _sets("description", "item description", "service description"),
+        _sets("item", "service"),
+    ),
 }
 
-YES = frozenset("yes ja oui si true x ✓ ✔ y wahr vrai verdadero".split())
-NO = frozenset("no nein non false n falsch faux falso ✗".split())
+YES = _words("yes ja oui si true x ✓ ✔ y wahr vrai verdadero")
+NO = _words("no nein non false n falsch faux falso ✗")
 
 SIGNS = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "₹": "INR", "₩": "KRW", "zł": "PLN", "₺": "TRY"}
 
@@ -139,11 +160,11 @@ MONTHS: dict[str, int] = {
     for name in names.split()
 }
 
-# words that tell a document's language where the form of its dates depends on it: 3/4 is not in March everywhere
-DAY_FIRST_WORDS = frozenset(
+# words that tell a language, where the form of dates depends on it: 3/4 is not in March everywhere
+DAY_FIRST_WORDS = _words(
     "der die und mit rechnung betrag wahrung le les facture montant devise fournisseur echeance "
-    "el los factura importe moneda proveedor fecha".split()
+    "el los factura importe moneda proveedor fecha"
 )
-SUMMARY_WORDS = frozenset(
-    "total subtotal net gross tax payable carried brought forward ubertrag zwischensumme report sum balance".split()
+SUMMARY_WORDS = _words(
+    "total subtotal net gross tax payable carried brought forward ubertrag zwischensumme report sum balance"
 )

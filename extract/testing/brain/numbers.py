@@ -106,7 +106,9 @@ def _grouped(token: str, group: str, decimal: str) -> bool:
     if group in token[len(body) :]:
         return False
     head, *rest = body.split(group)
-    return not rest or (1 <= len(head) <= 3 and all(len(part) in (2, 3) for part in rest) and len(rest[-1]) == 3)
+    return not rest or (
+        1 <= len(head) <= 3 and all(len(part) in (2, 3) for part in rest) and len(rest[-1]) == 3
+    )
 
 
 def sign_of_currency(text: str) -> str | None:

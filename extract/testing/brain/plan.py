@@ -18,15 +18,27 @@ Form = Literal[
 ]  # fmt: skip
 
 _DEPTH = 6
-_PHRASE = re.compile(r"\s*(?:[,;:()\[\]\n]|\.\s|\.$|\bor\b|\boder\b|\bou\b|\bo\b|\s/\s|\s[–—-]\s|[\"“”„'‘’])\s*")
+_PHRASE = re.compile(
+    r"\s*(?:[,;:()\[\]\n]|\.\s|\.$|\bor\b|\boder\b|\bou\b|\bo\b|\s/\s|\s[–—-]\s|[\"“”„'‘’])\s*"
+)
 _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
     ("datetime", re.compile(r"date[ -]?time|date and time|YYYY-MM-DDT|timestamp", re.I)),
     ("date", re.compile(r"YYYY-MM-DD|ISO 8601 date|calendar date|\ba date\b|format: date\b", re.I)),
     ("duration", re.compile(r"ISO 8601 duration|\bduration\b|PT1H", re.I)),
     ("time", re.compile(r"HH:MM|time of day|format: time\b", re.I)),
-    ("decimal", re.compile(r"\bdecimal (?:number|string|digits)|\bdecimal\b.*\bstring\b|number as (?:a )?string|exact decimal", re.I)),
+    (
+        "decimal",
+        re.compile(r"\bdecimal (?:number|string|digits)|\bdecimal\b.*\bstring\b|exact decimal", re.I),
+    ),
 )
-_FORMATS: dict[str, Form] = {"date": "date", "date-time": "datetime", "time": "time", "duration": "duration", "decimal": "decimal"}
+_PLAIN: dict[str, Form] = {"boolean": "boolean", "integer": "integer", "number": "number"}
+_FORMATS: dict[str, Form] = {
+    "date": "date",
+    "date-time": "datetime",
+    "time": "time",
+    "duration": "duration",
+    "decimal": "decimal",
+}
 
 
 @dataclass(slots=True)
@@ -76,7 +88,9 @@ class _Planner:
     def field(self, name: str, node: dict[str, Any], depth: int) -> Field:
         outer = node
         node = self._resolve(node)
-        said = " ".join(str(n.get("description", "")) for n in ((outer, node) if outer is not node else (node,)))
+        said = " ".join(
+            str(n.get("description", "")) for n in ((outer, node) if outer is not node else (node,))
+        )
         title = str(outer.get("title") or node.get("title") or "")
         names = tuple(dict.fromkeys(filter(None, (meaning_of_name(name), meaning_of_name(title)))))
         words = frozenset(filter(None, map(meaning, _phrases(said))))
@@ -93,7 +107,9 @@ class _Planner:
             reference = node.get("$ref")
             if not isinstance(reference, str):
                 return node
-            target = self._root if reference == "#" else self._definitions.get(reference.rsplit("/", 1)[-1], {})
+            target = (
+                self._root if reference == "#" else self._definitions.get(reference.rsplit("/", 1)[-1], {})
+            )
             node = target
         return {}
 
@@ -135,7 +151,7 @@ def _scalar(node: dict[str, Any], said: str) -> Form:
         known = _FORMATS.get(str(node.get("format", "")))
         own = str(node.get("description") or "") or said
         return known or next((form for form, pattern in _FORMS if pattern.search(own)), "string")
-    return kind if kind in ("boolean", "integer", "number") else "null"
+    return _PLAIN.get(str(kind), "null")
 
 
 def _phrases(description: str) -> list[str]:

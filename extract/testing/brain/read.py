@@ -37,7 +37,11 @@ def _plan(schema_text: str) -> Field:
 
 def _thought(filler: Filler) -> str:
     said = [f"I read {len(filler.document.lines.labelled)} labelled lines."]
-    for title, names in (("", filler.sources), ("not there: ", filler.missing), ("ambiguous: ", filler.ambiguous)):
+    for title, names in (
+        ("", filler.sources),
+        ("not there: ", filler.missing),
+        ("ambiguous: ", filler.ambiguous),
+    ):
         if names:
             more = ", …" if len(names) > _TOLD else ""
             said.append(f"{title}{', '.join(names[:_TOLD])}{more}.")

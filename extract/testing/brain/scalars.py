@@ -19,7 +19,9 @@ SCALARS = frozenset(_ORDER)
 
 def read_scalar(field: Field, said: str, document: Document) -> Any:
     """The first form of a field that the text has, the narrow ones before plain text."""
-    for branch in sorted((b for b in field.branches if b.form in SCALARS), key=lambda b: _ORDER.index(b.form)):
+    for branch in sorted(
+        (b for b in field.branches if b.form in SCALARS), key=lambda b: _ORDER.index(b.form)
+    ):
         value = _read(field, branch, said, document)
         if value is not None:
             return value

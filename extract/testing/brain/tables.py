@@ -149,7 +149,12 @@ def _overlap(left: Cell, right: Cell) -> int:
 
 def _continue(table: Table, cells: list[Cell], header: list[Cell]) -> None:
     """A line of words alone under a column of words goes on with the cell above."""
-    if len(cells) != 1 or _DIGIT.search(cells[0].text) or cells[0].text.endswith(":") or ": " in cells[0].text:
+    if (
+        len(cells) != 1
+        or _DIGIT.search(cells[0].text)
+        or cells[0].text.endswith(":")
+        or ": " in cells[0].text
+    ):
         return
     columns = [i for i, head in enumerate(header) if abs(head.start - cells[0].start) <= 3]
     if len(columns) == 1 and _LETTER.search(table.rows[-1][columns[0]]):

@@ -1,8 +1,8 @@
 """A prompt cache as the documents describe it, with a clock that a test can turn.
 
-Identity is the content from the start (model, tools, schema, system, then turn by turn). An entry can be read once
-the reply of a request that wrote it has begun: requests that come before that all write. Knows nothing of
-HTTP and of what the tokens cost.
+Identity is the content from the start (model, tools, schema, system, then turn by turn). An entry can be
+read once the reply of a request that wrote it has begun: requests that come before that all write. Knows
+nothing of HTTP and of what the tokens cost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What the cache did for one request, in tokens; `pending` are the prefixes to keep once the reply begins."""
+    """What the cache did for one request, in tokens; `pending` is to be kept once the reply begins."""
 
     read: int = 0
     written: int = 0

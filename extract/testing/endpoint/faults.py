@@ -27,7 +27,9 @@ class Problem(NamedTuple):
 
 PROBLEMS: dict[str, Problem] = {
     "err400": Problem(400, "invalid_request_error", "this request is refused, as the knob err400 asks"),
-    "err429": Problem(429, "engine_overloaded_error", "The engine is currently overloaded, please try again later"),
+    "err429": Problem(
+        429, "engine_overloaded_error", "The engine is currently overloaded, please try again later"
+    ),
     "err500": Problem(500, "server_error", "Internal server error"),
     "err503": Problem(503, "server_error", "Service unavailable"),
     "err529": Problem(529, "overloaded_error", "Overloaded"),

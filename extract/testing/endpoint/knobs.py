@@ -78,63 +78,80 @@ def _number(text: str) -> float:
     return value
 
 
-def _share(says: str) -> Any:
-    return field(default=0.0, metadata={"share": True, "says": says})
+def _share(says: str) -> dict[str, Any]:
+    return {"share": True, "says": says}
 
 
-def _knob(default: Any, says: str, *choices: str) -> Any:
-    return field(default=default, metadata={"says": says, "choices": choices})
+def _says(text: str, *choices: str) -> dict[str, Any]:
+    return {"says": text, "choices": choices}
 
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
     """All knobs, immutable; `with_` makes changed ones.
 
-    Times are seconds, sizes are tokens, and what is called a share is 0 to 1 of the requests; all shares
-    together are at most 1. Which request gets which fault follows from `seed`, the content of the request and how often
-    that content came: the same run gets the same faults in any order.
+    Times are seconds, sizes are tokens, and a share is 0 to 1 of the requests; all shares together are at
+    most 1. Which request gets which fault follows from `seed`, the content of the request and how often that
+    content came: the same run gets the same faults in any order.
     """
 
-    latency: Delay = _knob(Delay(), "time until a reply begins")
-    event_delay: float = _knob(0.0, "time between two events of a stream, in seconds")
-    chunk: int = _knob(0, "bytes in one piece of a stream; 0 sends whole events")
-    rate: float = _knob(0.0, "requests a second before 429; 0 is without limit")
-    burst: float = _knob(0.0, "requests that may come at once under `rate`; 0 is one second's worth")
-    tokens_per_minute: int = _knob(0, "tokens a minute before 429; 0 is without limit")
-    concurrency: int = _knob(0, "requests at once before 429; 0 is without limit")
-    retry_after: str = _knob("auto", "the header of a 429: auto, none, date, or its value")
-    quota: int = _knob(0, "requests until the balance is spent; 0 is without limit")
-    revoke: int = _knob(0, "requests until the key is refused; 0 is never")
-    seed: int = _knob(1, "draws the faults and the delays")
-    cache: str = _knob(
-        "on", "the prompt cache; implicit reports no writes", "on", "off", "implicit", "writes_only"
+    latency: Delay = field(default=Delay(), metadata=_says("time until a reply begins"))
+    event_delay: float = field(default=0.0, metadata=_says("time between two events of a stream, in seconds"))
+    chunk: int = field(default=0, metadata=_says("bytes in one piece of a stream; 0 sends whole events"))
+    rate: float = field(default=0.0, metadata=_says("requests a second before 429; 0 is without limit"))
+    burst: float = field(
+        default=0.0, metadata=_says("requests that may come at once under `rate`; 0 is one second's worth")
     )
-    cache_minimum: int = _knob(256, "shortest prefix that is cached, in tokens")
-    cache_tail: str = _knob("off", "on: the last turn is written to the cache too", "on", "off")
-    context: int = _knob(1_048_576, "input and max_tokens together, in tokens")
-    dialect: str = _knob("kimi", "which schemas are taken", "kimi", "any")
-    auth: str = _knob("bearer", "which header carries the key", "bearer", "x-api-key", "either")
-    search: str = _knob("found", "what a server-side search brings", "found", "empty", "error")
-    err400: float = _share("400 invalid_request_error")
-    err429: float = _share("429 engine_overloaded_error")
-    err500: float = _share("500 server_error")
-    err502: float = _share("502 with an HTML page")
-    err503: float = _share("503 server_error")
-    err504: float = _share("504 with an HTML page")
-    err529: float = _share("529 overloaded_error")
-    html: float = _share("an HTML page with status 200")
-    error200: float = _share("an error object with status 200; in a stream an error event")
-    torn: float = _share("the connection ends in the middle of the reply")
-    reset: float = _share("the connection ends without a byte")
-    stalled: float = _share("no reply; a stream gets pings for ever")
-    malformed: float = _share("JSON that breaks off, as if it were complete")
-    truncated: float = _share("cut off with stop_reason max_tokens")
-    refused: float = _share("stop_reason refusal")
-    prose: float = _share("a sentence before and after the JSON")
-    fenced: float = _share("the JSON in a code fence")
-    extra: float = _share("a property that the schema does not have")
-    empty: float = _share("thinking alone, no text block")
-    redacted: float = _share("a redacted_thinking block after the thinking")
+    tokens_per_minute: int = field(
+        default=0, metadata=_says("tokens a minute before 429; 0 is without limit")
+    )
+    concurrency: int = field(default=0, metadata=_says("requests at once before 429; 0 is without limit"))
+    retry_after: str = field(
+        default="auto", metadata=_says("the header of a 429: auto, none, date, or its value")
+    )
+    quota: int = field(default=0, metadata=_says("requests until the balance is spent; 0 is without limit"))
+    revoke: int = field(default=0, metadata=_says("requests until the key is refused; 0 is never"))
+    seed: int = field(default=1, metadata=_says("draws the faults and the delays"))
+    cache: str = field(
+        default="on",
+        metadata=_says(
+            "the prompt cache; implicit reports no writes", "on", "off", "implicit", "writes_only"
+        ),
+    )
+    cache_minimum: int = field(default=256, metadata=_says("shortest prefix that is cached, in tokens"))
+    cache_tail: str = field(
+        default="off", metadata=_says("on: the last turn is written to the cache too", "on", "off")
+    )
+    context: int = field(default=1_048_576, metadata=_says("input and max_tokens together, in tokens"))
+    dialect: str = field(default="kimi", metadata=_says("which schemas are taken", "kimi", "any"))
+    auth: str = field(
+        default="bearer", metadata=_says("which header carries the key", "bearer", "x-api-key", "either")
+    )
+    search: str = field(
+        default="found", metadata=_says("what a server-side search brings", "found", "empty", "error")
+    )
+    err400: float = field(default=0.0, metadata=_share("400 invalid_request_error"))
+    err429: float = field(default=0.0, metadata=_share("429 engine_overloaded_error"))
+    err500: float = field(default=0.0, metadata=_share("500 server_error"))
+    err502: float = field(default=0.0, metadata=_share("502 with an HTML page"))
+    err503: float = field(default=0.0, metadata=_share("503 server_error"))
+    err504: float = field(default=0.0, metadata=_share("504 with an HTML page"))
+    err529: float = field(default=0.0, metadata=_share("529 overloaded_error"))
+    html: float = field(default=0.0, metadata=_share("an HTML page with status 200"))
+    error200: float = field(
+        default=0.0, metadata=_share("an error object with status 200; in a stream an error event")
+    )
+    torn: float = field(default=0.0, metadata=_share("the connection ends in the middle of the reply"))
+    reset: float = field(default=0.0, metadata=_share("the connection ends without a byte"))
+    stalled: float = field(default=0.0, metadata=_share("no reply; a stream gets pings for ever"))
+    malformed: float = field(default=0.0, metadata=_share("JSON that breaks off, as if it were complete"))
+    truncated: float = field(default=0.0, metadata=_share("cut off with stop_reason max_tokens"))
+    refused: float = field(default=0.0, metadata=_share("stop_reason refusal"))
+    prose: float = field(default=0.0, metadata=_share("a sentence before and after the JSON"))
+    fenced: float = field(default=0.0, metadata=_share("the JSON in a code fence"))
+    extra: float = field(default=0.0, metadata=_share("a property that the schema does not have"))
+    empty: float = field(default=0.0, metadata=_share("thinking alone, no text block"))
+    redacted: float = field(default=0.0, metadata=_share("a redacted_thinking block after the thinking"))
 
     def __post_init__(self) -> None:
         total = sum(self.shares().values())

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from extract.errors import ConfigError, MissingExtraError
+from extract.testing.endpoint.app import application
 from extract.testing.endpoint.knobs import Knobs
 from extract.testing.endpoint.service import Service
 
@@ -75,7 +76,9 @@ class LocalEndpoint:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         self.stop()
 
     @property
@@ -119,7 +122,9 @@ def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise ConfigError(f"port {port} of {host} cannot be used ({error.strerror}); choose another with port=") from None
+        raise ConfigError(
+            f"port {port} of {host} cannot be used ({error.strerror}); choose another with port="
+        ) from None
     listener.listen(2048)
     return listener
 
@@ -127,8 +132,6 @@ def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
 def _server(service: Service) -> uvicorn.Server:
     try:
         import uvicorn
-
-        from extract.testing.endpoint.app import application
     except ModuleNotFoundError:
         raise MissingExtraError("starlette and uvicorn", "endpoint", "the local endpoint") from None
     config = uvicorn.Config(

@@ -16,7 +16,9 @@ from extract.testing.endpoint.seals import sealed
 from extract.testing.endpoint.tokens import block_tokens, text_tokens
 
 EFFORTS = {"low": 1, "high": 4, "max": 16}
-_NO_SCHEMA = "This is a stand-in that reads labelled lines into a schema, not a model. The request has no schema."
+_NO_SCHEMA = (
+    "This is a stand-in that reads labelled lines into a schema, not a model. The request has no schema."
+)
 _REFUSAL = "I can't help with this document."
 
 
@@ -116,7 +118,12 @@ def _text(text: str) -> Block:
 
 def _search(kind: str) -> list[Block]:
     """A search block and its result. Nothing is really searched, and the result says so."""
-    call = {"type": "server_tool_use", "id": "srvtoolu_local01", "name": "web_search", "input": {"query": "stand-in"}}
+    call = {
+        "type": "server_tool_use",
+        "id": "srvtoolu_local01",
+        "name": "web_search",
+        "input": {"query": "stand-in"},
+    }
     content: Any = []
     if kind == "error":
         content = {"type": "web_search_tool_result_error", "error_code": "unavailable"}

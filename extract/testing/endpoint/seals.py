@@ -20,7 +20,9 @@ from extract.testing.endpoint.cache import Boundary
 
 _KEY = b"a stand-in, not a secret"
 _SEALED = ("thinking", "redacted_thinking")
-CHANGED = "must be the complete assistant content blocks of the reply, unchanged (thinking, signature, tool_use)"
+CHANGED = (
+    "must be the complete assistant content blocks of the reply, unchanged (thinking, signature, tool_use)"
+)
 
 
 def seal(blocks: Sequence[Block]) -> str:
@@ -71,7 +73,9 @@ class Memory:
 
 
 def _digest(blocks: Sequence[Block]) -> str:
-    return hashlib.blake2b(canonical(list(blocks)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        canonical(list(blocks)).encode("utf-8", "surrogatepass"), digest_size=16
+    ).hexdigest()
 
 
 def _text(blocks: Sequence[Block]) -> str:

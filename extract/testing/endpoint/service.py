@@ -205,7 +205,11 @@ class Service:
         lookup = self._cache.look(boundaries, writable=writable, minimum=knobs.cache_minimum)
         if knobs.cache == "implicit":
             return replace(lookup, written=0)
-        return Lookup(0, lookup.read + lookup.written, lookup.pending) if knobs.cache == "writes_only" else lookup
+        return (
+            Lookup(0, lookup.read + lookup.written, lookup.pending)
+            if knobs.cache == "writes_only"
+            else lookup
+        )
 
     def _cut(self, events: Iterable[bytes]) -> Iterable[bytes]:
         size = self.knobs.chunk
@@ -247,7 +251,9 @@ def _parsed(raw: bytes) -> dict[str, Any] | Problem:
 
 def _schema_refusal(body: dict[str, Any]) -> Refusal | None:
     places = [("output_config.format.schema", body.get("output_config", {}).get("format", {}).get("schema"))]
-    places += [(f"tools.{i}.input_schema", tool.get("input_schema")) for i, tool in enumerate(body.get("tools", ()))]
+    places += [
+        (f"tools.{i}.input_schema", tool.get("input_schema")) for i, tool in enumerate(body.get("tools", ()))
+    ]
     for place, schema in places:
         problem = None if schema is None else _dialect_problem(json.dumps(schema))
         if problem is not None:

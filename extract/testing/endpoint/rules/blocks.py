@@ -1,7 +1,7 @@
 """What a content block must be.
 
-The shapes are data; what a shape cannot say (image bytes, tool results) is a function beside it. Knows nothing of
-the rest of a request.
+The shapes are data; what a shape cannot say (image bytes, tool results) is a function beside it. Knows
+nothing of the rest of a request.
 """
 
 from __future__ import annotations
@@ -57,12 +57,14 @@ def _says(types: type | tuple[type, ...]) -> str:
 def _inner_problem(block: dict[str, Any], kind: str, place: str) -> str | None:
     if kind == "image":
         return source_problem(block["source"], f"{place}.source")
-    if kind == "tool_result" and isinstance(block["content"], list):
+    if not isinstance(block.get("content"), list):
+        return None
+    if kind == "tool_result":
         inner = enumerate(block["content"])
-        return next(filter(None, (block_problem(b, f"{place}.content.{i}", ("text", "image")) for i, b in inner)), None)
-    if kind == "web_search_tool_result" and isinstance(block["content"], list):
-        if not all(isinstance(item, dict) for item in block["content"]):
-            return f"{place}.content: every result must be an object"
+        problems = (block_problem(b, f"{place}.content.{i}", ("text", "image")) for i, b in inner)
+        return next(filter(None, problems), None)
+    if not all(isinstance(item, dict) for item in block["content"]):
+        return f"{place}.content: every result must be an object"
     return None
 
 
@@ -91,7 +93,9 @@ def _data_problem(data: Any, media_type: str, place: str) -> str | None:
         return f"{place}.data: is no valid base64"
     found = media_type_of(raw)
     if found != media_type:
-        return f"{place}.media_type: says {media_type}, but the bytes are {found or 'no image of a known kind'}"
+        return (
+            f"{place}.media_type: says {media_type}, but the bytes are {found or 'no image of a known kind'}"
+        )
     return None
 
 

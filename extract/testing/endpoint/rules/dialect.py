@@ -13,10 +13,20 @@ from typing import Any
 from extract.testing.endpoint.rules.rule import is_number
 
 KEYWORDS = frozenset(
-    "type properties required additionalProperties items enum anyOf $ref $defs title description default "
-    "minimum maximum minLength maxLength minItems maxItems".split()
+    ("type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs")
+    + (
+        "title",
+        "description",
+        "default",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+    )
 )
-TYPES = frozenset("object array string integer number boolean null".split())
+TYPES = frozenset(("object", "array", "string", "integer", "number", "boolean", "null"))
 RESERVED_NAMES = frozenset(("$defs", "$ref", "anyOf", "required", "additionalProperties"))
 PROPERTIES, DEPTH, BRANCHES, ENUM_ITEMS = 3_000, 30, 500, 1_000
 _BESIDE = frozenset(("anyOf", "$ref", "title", "description"))
@@ -59,7 +69,9 @@ class _Walk:
 
     def _joined(self, node: dict[str, Any], path: str, depth: int) -> Iterator[str]:
         if "anyOf" in node and "type" in node:
-            yield _at(path, "when using anyOf, type should be defined in anyOf items instead of the parent schema")
+            yield _at(
+                path, "when using anyOf, type should be defined in anyOf items instead of the parent schema"
+            )
         allowed = _BESIDE | ({"$defs"} if not path else frozenset())
         for keyword in node.keys() & KEYWORDS - allowed - {"type"}:
             yield _at(path, f"'{keyword}' is not supported beside anyOf or $ref")
@@ -101,7 +113,9 @@ class _Walk:
             yield _at(path, "enum must be an array that is not empty")
             return
         self.enum_items += len(values)
-        if len({_kind(v) for v in values} - {"null"}) > 1 or (None in values and not isinstance(node.get("type"), list)):
+        if len({_kind(v) for v in values} - {"null"}) > 1 or (
+            None in values and not isinstance(node.get("type"), list)
+        ):
             yield _at(path, "all enum values must have one type")
         if self.enum_items > ENUM_ITEMS:
             yield _at(path, f"more than {ENUM_ITEMS} enum values in the schema")

@@ -24,14 +24,16 @@ def _model(body: Body) -> str | None:
 
 def _max_tokens(body: Body) -> str | None:
     value = body.get("max_tokens")
-    if is_int(value) and 1 <= value <= MAX_TOKENS:
+    if isinstance(value, int) and is_int(value) and 1 <= value <= MAX_TOKENS:
         return None
     return f"max_tokens: required, an integer from 1 to {MAX_TOKENS}"
 
 
 def _messages(body: Body) -> str | None:
     value = body.get("messages")
-    return None if isinstance(value, list) and value else "messages: required, an array of at least one message"
+    return (
+        None if isinstance(value, list) and value else "messages: required, an array of at least one message"
+    )
 
 
 def _roles(body: Body) -> str | None:
@@ -151,7 +153,7 @@ def _output_config(body: Body) -> str | None:
     config = body.get("output_config", {})
     if not isinstance(config, dict):
         return "output_config: must be an object"
-    good = config.get("effort", "max") in EFFORTS
+    good = _effort(body) in EFFORTS
     return None if good else f"output_config.effort: must be one of {', '.join(EFFORTS)}"
 
 
@@ -177,20 +179,49 @@ def _not_on_k3(present: Callable[[Body], bool], message: str) -> Callable[[Body]
     return lambda body: message if body["model"] == "kimi-k3" and present(body) else None
 
 
-_K3 = (
-    ("k3_format", "structured output is for the K3.1 series", lambda b: "format" in b.get("output_config", {}),
-     "output_config.format: kimi-k3 does not support it; use response_format of /v1/chat/completions"),
-    ("k3_stop", "stop sequences are for the K3.1 series", lambda b: "stop_sequences" in b,
-     "stop_sequences: kimi-k3 does not support this parameter"),
-    ("k3_cache", "the cache write TTL is for the K3.1 series", lambda b: "cache_control" in b,
-     "cache_control: kimi-k3 does not support this parameter"),
-    ("k3_effort", "kimi-k3 has effort max only", lambda b: b.get("output_config", {}).get("effort", "max") != "max",
-     "output_config.effort: kimi-k3 supports only max"),
-    ("k3_temperature", "kimi-k3 errs on other temperatures", lambda b: b.get("temperature", 1) != 1,
-     "temperature: kimi-k3 supports only 1"),
-    ("k3_top_p", "kimi-k3 errs on another top_p", lambda b: b.get("top_p", 0.95) != 0.95,
-     "top_p: kimi-k3 supports only 0.95"),
-)  # fmt: skip
+def _effort(body: Body) -> Any:
+    return body.get("output_config", {}).get("effort", "max")
+
+
+# name, what the documents say, whether a request has it, the message
+_K3: tuple[tuple[str, str, Callable[[Body], bool], str], ...] = (
+    (
+        "k3_format",
+        "structured output is for the K3.1 series",
+        lambda body: "format" in body.get("output_config", {}),
+        "output_config.format: kimi-k3 does not support it; use response_format of /v1/chat/completions",
+    ),
+    (
+        "k3_stop",
+        "stop sequences are for the K3.1 series",
+        lambda body: "stop_sequences" in body,
+        "stop_sequences: kimi-k3 does not support this parameter",
+    ),
+    (
+        "k3_cache",
+        "the cache write TTL is for the K3.1 series",
+        lambda body: "cache_control" in body,
+        "cache_control: kimi-k3 does not support this parameter",
+    ),
+    (
+        "k3_effort",
+        "kimi-k3 has effort max only",
+        lambda body: _effort(body) != "max",
+        "output_config.effort: kimi-k3 supports only max",
+    ),
+    (
+        "k3_temperature",
+        "kimi-k3 errs on other temperatures",
+        lambda body: body.get("temperature", 1) != 1,
+        "temperature: kimi-k3 supports only 1",
+    ),
+    (
+        "k3_top_p",
+        "kimi-k3 errs on another top_p",
+        lambda body: body.get("top_p", 0.95) != 0.95,
+        "top_p: kimi-k3 supports only 0.95",
+    ),
+)
 
 RULES: tuple[Rule, ...] = (
     Rule("model", "one of three models", _model),
@@ -213,6 +244,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 FIELDS = frozenset(
-    "model max_tokens messages system stream tools tool_choice stop_sequences cache_control output_config "
-    "temperature top_p".split()
+    ("model", "max_tokens", "messages", "system", "stream", "tools", "tool_choice", "stop_sequences")
+    + ("cache_control", "output_config", "temperature", "top_p")
 )
