@@ -1,25 +1,19 @@
-"""Documents and tables into typed tables: a Pydantic model, a prompt, and every row ends in one outcome.
+"""Documents and tables into typed tables: declare a Pydantic model, run it over rows, trust the result.
 
-    from extract import Pipeline
-
-    run = Pipeline(Invoice, system="You read invoices …").run(frame, key="id", into="invoices")
-    run.accepted, run.dead_letters, run.report
-
-Names are loaded when first used, so that `extract --help` and a schema need no table library.
+Names are loaded when they are first used, so that `import extract` is cheap.
 """
 
 from __future__ import annotations
 
-import importlib
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from extract import errors
-from extract.errors import ExtractError
-
 if TYPE_CHECKING:
+    from extract import errors
     from extract.budget import Budget
     from extract.client import Client
     from extract.documents import read_documents
+    from extract.errors import ExtractError
     from extract.evidence import Evidence
     from extract.outcome import Accepted, DeadLetter
     from extract.pace import Pace
@@ -32,6 +26,26 @@ if TYPE_CHECKING:
     from extract.schema.finding import Finding
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Accepted": "extract.outcome",
+    "Budget": "extract.budget",
+    "Client": "extract.client",
+    "CompiledSchema": "extract.schema.compile",
+    "DeadLetter": "extract.outcome",
+    "Evidence": "extract.evidence",
+    "ExtractError": "extract.errors",
+    "Finding": "extract.schema.finding",
+    "Pace": "extract.pace",
+    "Pipeline": "extract.pipeline",
+    "Prices": "extract.prices",
+    "Report": "extract.report",
+    "Run": "extract.run",
+    "Usage": "extract.protocol.usage",
+    "compile_schema": "extract.schema.compile",
+    "errors": "",
+    "read_documents": "extract.documents",
+}
 
 __all__ = [
     "Accepted",
@@ -54,32 +68,15 @@ __all__ = [
     "read_documents",
 ]
 
-_HOME = {
-    "Accepted": "extract.outcome",
-    "Budget": "extract.budget",
-    "Client": "extract.client",
-    "CompiledSchema": "extract.schema.compile",
-    "DeadLetter": "extract.outcome",
-    "Evidence": "extract.evidence",
-    "Finding": "extract.schema.finding",
-    "Pace": "extract.pace",
-    "Pipeline": "extract.pipeline",
-    "Prices": "extract.prices",
-    "Report": "extract.report",
-    "Run": "extract.run",
-    "Usage": "extract.protocol.usage",
-    "compile_schema": "extract.schema.compile",
-    "read_documents": "extract.documents",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'extract' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    if name not in _HOMES:
+        raise AttributeError(f"module 'extract' has no attribute {name!r}; it has {', '.join(__all__)}")
+    home = _HOMES[name]
+    value = getattr(import_module(home), name) if home else import_module(f"extract.{name}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return sorted({*globals(), *__all__})

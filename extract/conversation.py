@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 from extract.evidence import Source
 from extract.judge import Judge, Judgement, answer_text
@@ -119,7 +119,7 @@ def _hear(
 def _after_fault(key: str, course: _Course, fault: Fault) -> DeadLetter:
     course.findings = (Finding("message", "", "", str(fault), fault.advice or "a reply"),)
     if fault.action in (Action.ROW, Action.REQUEST):
-        return _dead(key, course, "too_long" if fault.reason == "too_long" else "rejected")
+        return _dead(key, course, cast(Reason, fault.reason))
     return _dead(key, course, "exhausted")
 
 

@@ -8,7 +8,7 @@ they are counted. Knows nothing of HTTP, of DuckDB or of what a terminal shows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from extract.protocol.request import Request
 from extract.protocol.usage import Usage
 from extract.report import Tally
 from extract.schema.finding import Finding
+from extract.stopper import Stopper
 from extract.store import AnswerRow, RowRow
 from extract.tables import Row, RowSource
 from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
@@ -47,29 +48,11 @@ class _Asked:
     followers: list[Item] = field(default_factory=list)
 
 
-class Stopper:
-    """The one switch that ends a run early; the first reason stands."""
-
-    def __init__(self) -> None:
-        self.stop: Stop | None = None
-        self.event = asyncio.Event()
-
-    def __call__(self, stop: Stop | None) -> None:
-        if stop is not None and self.stop is None:
-            self.stop = stop
-            self.event.set()
-
-    @property
-    def stopping(self) -> bool:
-        """Whether no new request may be sent."""
-        return self.stop is not None
-
-
 class Engine:
     """One run. To be made and awaited inside one event loop.
 
     concurrency: requests that may be in flight; sizes the pool of workers.
-    on_outcome: called with each outcome once it is durable.
+    publish: takes outcomes once they are durable; may wait, which holds the rows back.
     """
 
     def __init__(
@@ -83,15 +66,16 @@ class Engine:
         stopper: Stopper,
         breaker: Breaker,
         tally: Tally,
-        on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+        publish: Callable[[Sequence[Outcome]], Awaitable[None]],
     ) -> None:
         self._work, self._source, self._ledger, self._courier = work, source, ledger, courier
         self._stop, self._breaker, self._tally = stopper, breaker, tally
-        self._on_outcome = on_outcome
+        self._publish = publish
         self._size = max(1, round(concurrency * WORKERS_PER_PLACE))
         self._queue: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._size * 2)
         self._asked: dict[str, _Asked] = {}
         self._died: dict[str, Settled] = {}
+        self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
         self._committer = Committer(self._commit, bound=concurrency)
 
@@ -135,6 +119,7 @@ class Engine:
     async def _sort(self, batch: Sequence[Row]) -> None:
         """Tells rows that are done, dead or being asked from those that need a request."""
         items = [self._prepare(row) for row in batch]
+        self._landed.clear()
         answers = await self._ledger.recall([item.fingerprint for item in items])
         states = await self._ledger.states([item.key for item in items])
         for item in items:
@@ -149,7 +134,7 @@ class Engine:
         prompt = work.prompt.render(row.values)
         if isinstance(prompt, Unsendable):
             return Item(row.position, row.key, row.values, prompt, unsent_fingerprint(prompt))
-        fingerprint = work.envelope.fingerprint(prompt.blocks, work.replicate)
+        fingerprint = work.envelope.fingerprint(prompt.blocks, replicate=work.replicate)
         return Item(row.position, row.key, row.values, prompt, fingerprint)
 
     async def _meet_unsendable(self, item: Item, prompt: Unsendable, known: RowRow | None) -> None:
@@ -180,7 +165,7 @@ class Engine:
 
     async def _ask(self, item: Item) -> None:
         """Queues a row, or ties it to an equal one that is being asked or has just been."""
-        if settled := self._died.get(item.fingerprint):
+        if settled := self._died.get(item.fingerprint) or self._landed.get(item.fingerprint):
             await self._committer.put(_share(item, settled))
         elif asked := self._asked.get(item.fingerprint):
             if asked.settled is None:
@@ -270,10 +255,10 @@ class Engine:
             self._count(entry)
             if entry.outcome is None:
                 continue
-            if isinstance(entry.outcome, DeadLetter) and entry.outcome.attempts:
-                self._died[entry.item.fingerprint] = entry
-            self._asked.pop(entry.item.fingerprint, None)
-            self._on_outcome(entry.outcome)
+            if not entry.left and self._asked.pop(entry.item.fingerprint, None) is not None:
+                dead = isinstance(entry.outcome, DeadLetter)
+                (self._died if dead else self._landed)[entry.item.fingerprint] = entry
+        await self._publish([entry.outcome for entry in entries if entry.outcome is not None])
 
     def _count(self, entry: Settled) -> None:
         tally, outcome = self._tally, entry.outcome

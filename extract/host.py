@@ -34,7 +34,7 @@ class Host(Generic[Result]):
         self._thread.start()
         self._ready.wait()
 
-    def call(self, function: Callable[[], None]) -> None:
+    def call(self, function: Callable[[], object]) -> None:
         """Runs a function inside the loop, soon; from any thread. Too late is no error."""
         if self._loop is not None and not self.result.done():
             try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from extract.breaker import Stop
+from extract.cache_tally import CacheReport
 from extract.protocol.usage import Usage
 
 
@@ -50,29 +51,11 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheReport:
-    """The cache of the shared prefix in this run.
-
-    writes: requests that wrote it; hits and misses: later requests that read it or not.
-    note: one sentence where the cache did not do what was asked.
-    """
-
-    writes: int = 0
-    hits: int = 0
-    misses: int = 0
-    saved: Decimal | None = None
-    note: str = ""
-
-    @property
-    def hit_ratio(self) -> float | None:
-        """Hits among the requests after the first write; None before there are any."""
-        seen = self.hits + self.misses
-        return self.hits / seen if seen else None
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
-    """Counts, tokens, cost and time of one run. `total` holds the same sums of the whole store."""
+    """Counts, tokens, cost and time of one run.
+
+    saved: what the cache saved against no cache, in USD. total: the same sums of the whole store.
+    """
 
     run_id: str
     rows: int
@@ -90,6 +73,7 @@ class Report:
     rate_limited: int
     usage: Usage
     cost: Decimal | None
+    saved: Decimal | None
     cache: CacheReport
     seconds: float
     stopped: Stop | None
@@ -122,14 +106,8 @@ class Report:
             "rate_limited": self.rate_limited,
             "usage": self.usage.as_dict(),
             "cost_usd": _money(self.cost),
-            "cache": {
-                "writes": self.cache.writes,
-                "hits": self.cache.hits,
-                "misses": self.cache.misses,
-                "hit_ratio": self.cache.hit_ratio,
-                "saved_usd": _money(self.cache.saved),
-                "note": self.cache.note,
-            },
+            "saved_usd": _money(self.saved),
+            "cache": {**asdict(self.cache), "hit_ratio": self.cache.hit_ratio},
             "seconds": round(self.seconds, 3),
             "stopped": None
             if self.stopped is None
@@ -204,18 +182,15 @@ def _tokens_line(usage: Usage) -> str:
 
 def _cache_line(report: Report) -> str:
     cache, ratio = report.cache, report.cache.hit_ratio
-    if ratio is None and not cache.note:
-        return ""
-    hits = (
-        "" if ratio is None else f"{ratio:.0%} of {cache.hits + cache.misses} requests read the shared prefix"
-    )
-    return "; ".join(part for part in (hits, cache.note) if part)
+    seen = cache.reads + cache.misses
+    hits = "" if ratio is None else f"{ratio:.0%} of {seen} requests read the shared prefix"
+    return "; ".join(part for part in (hits, *cache.notes) if part)
 
 
 def _cost_line(report: Report) -> str:
     if report.cost is None:
         return "" if not report.requests else "unknown: no prices given for this model"
-    saved = f", {_money(report.cache.saved)} USD saved by the cache" if report.cache.saved else ""
+    saved = f", {_money(report.saved)} USD saved by the cache" if report.saved else ""
     return f"{_money(report.cost)} USD{saved}"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from extract.store import AnswerRow, Batch, CallRow, DeadRow, OutputRows, RowRow
 if TYPE_CHECKING:
     from extract.clock import Clock
     from extract.prices import Price
-    from extract.tables import Output
+    from extract.tables.output import Output
 
 
 @dataclass(slots=True)
@@ -139,6 +140,9 @@ class Ledger:
             usage=outcome.usage,
             cost=self._cost(outcome.usage),
             attempts=outcome.attempts,
+            evidence=json.dumps(outcome.evidence, ensure_ascii=False)
+            if self._work.judge.wants_evidence
+            else None,
         )
 
     def _row(self, entry: Settled) -> RowRow:

@@ -1,0 +1,280 @@
+"""Delivers attempts: waits for its turn, sends, waits out limits, retries the transport, keeps count.
+
+One request at a time leaves here, and each becomes a row of `calls`. Knows nothing of what a reply
+says: a message goes back to the conversation as it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
+
+from extract.breaker import Breaker, Stop
+from extract.budget import Purse, Reservation
+from extract.client import Call, Line
+from extract.clock import Clock
+from extract.conversation import Attempt, Delivery
+from extract.gate import Gate
+from extract.prices import Price
+from extract.protocol.reply import Action, Fault, Message
+from extract.protocol.request import Request
+from extract.protocol.usage import Usage
+from extract.report import Tally
+from extract.stopper import Stopper
+from extract.store import CallRow
+from extract.warmth import Ask, Turn, Warmth
+from extract.work import Item
+
+PATIENCE = 900.0  # seconds that one attempt may spend on retries of the transport
+_JITTER = wait_random_exponential(multiplier=0.5, max=60)  # full jitter
+
+
+@dataclass(slots=True)
+class Books:
+    """Where a courier writes down what it sent."""
+
+    run_id: str
+    tally: Tally
+    price: Price | None
+    calls: int = 0
+
+    def enter(self, call: Call, attempt: Attempt, kind: str, item: Item) -> None:
+        """One request, whatever came of it."""
+        self.calls += 1
+        usage, tally = call.reply.usage, self.tally
+        cost = self.price.cost(usage) if self.price and usage.known else None
+        item.calls.append(self._row(call, attempt, kind, item, cost))
+        tally.requests += 1
+        tally.usage += usage
+        if cost is not None:
+            tally.cost = (tally.cost or Decimal(0)) + cost
+        if kind == "retry":
+            tally.retries += 1
+        elif kind == "reask":
+            tally.reasks += 1
+        elif kind == "doubled":
+            tally.doublings += 1
+        if isinstance(call.reply, Fault) and call.reply.action is Action.COOL_DOWN:
+            tally.rate_limited += 1
+
+    def _row(self, call: Call, attempt: Attempt, kind: str, item: Item, cost: Decimal | None) -> CallRow:
+        reply = call.reply
+        fault = reply if isinstance(reply, Fault) else None
+        return CallRow(
+            call_id=f"{self.run_id}-{self.calls}",
+            run_id=self.run_id,
+            key=item.key,
+            fingerprint=item.fingerprint,
+            attempt=attempt.number,
+            kind=kind,  # type: ignore[arg-type]
+            status=call.status,
+            request_id=call.request_id,
+            stop_reason=reply.stop_reason if isinstance(reply, Message) else None,
+            fault=f"{fault.kind}: {fault}" if fault else None,
+            usage=reply.usage,
+            cost=cost,
+            latency=call.latency,
+            started_at=call.started_at,
+            address=call.address,
+            maybe_paid=fault.maybe_paid if fault else False,
+        )
+
+
+class Courier:
+    """The way out for all rows of one run."""
+
+    def __init__(
+        self,
+        line: Line,
+        gate: Gate,
+        purse: Purse,
+        warmth: Warmth,
+        books: Books,
+        *,
+        stopper: Stopper,
+        breaker: Breaker,
+        clock: Clock,
+        ttl: str | None,
+    ) -> None:
+        self._line, self._gate, self._purse, self._warmth = line, gate, purse, warmth
+        self._books, self._stop, self._breaker, self._clock = books, stopper, breaker, clock
+        self._ttl = ttl
+
+    async def deliver(self, attempt: Attempt, item: Item) -> Delivery | None:
+        """Sends until there is a message, a fault that ends the row, or no attempt left.
+
+        None when the run stops first.
+        """
+        flight = _Flight(attempt, item)
+        call = await self._fly(flight)
+        if _is_transient(call) and attempt.left > 1:
+            call = await self._retry(flight, call)
+        if call is None:
+            return None
+        return Delivery(call.reply, flight.sent, flight.usage)
+
+    # retries of the transport ------------------------------------------------------------------
+
+    async def _retry(self, flight: _Flight, first: Call | None) -> Call | None:
+        """The same request again, with full jitter, bounded by attempts and by time."""
+        started = self._clock.now()
+        waiting = [first]
+
+        async def again() -> Call | None:
+            return waiting.pop() if waiting else await self._fly(flight)
+
+        def spent(state: RetryCallState) -> bool:
+            return flight.sent >= flight.attempt.left or self._clock.now() - started >= PATIENCE
+
+        retrying = AsyncRetrying(
+            retry=retry_if_result(_is_transient),
+            stop=spent,
+            wait=_wait,
+            sleep=self._pause,
+            retry_error_callback=_last_result,
+        )
+        return await retrying(again)
+
+    async def _pause(self, seconds: float) -> None:
+        await self._stop.first(self._clock.sleep(seconds))
+
+    # one request -------------------------------------------------------------------------------
+
+    async def _fly(self, flight: _Flight) -> Call | None:
+        """One request that was not turned away; None when the run stops first."""
+        while not self._stop.stopping:
+            call = await self._try(flight)
+            if call is None or not _is_turned_away(call):
+                return call
+        return None
+
+    async def _try(self, flight: _Flight) -> Call | None:
+        request = flight.attempt.request
+        reservation = await self._reserve(request)
+        if reservation is None:
+            return None
+        ask = await self._turn(request)
+        call = await self._send(flight, request, ask) if ask is not None else None
+        usage = _billed(call)
+        self._purse.settle(reservation, usage)
+        if ask is not None:
+            self._warmth.settle(ask, usage if usage and usage.known else None, self._clock.now())
+        self._stop.changed()
+        return call
+
+    async def _send(self, flight: _Flight, request: Request, ask: Ask) -> Call | None:
+        try:
+            async with self._gate.slot(self._tokens(request), first=flight.sent > 0) as slot:
+                if self._stop.stopping:
+                    return None
+                call = await self._line.send(request, on_start=lambda: self._started(ask))
+                slot.settle(call)
+        except asyncio.CancelledError:
+            if self._stop.stopping and not _is_cancelled():
+                return None  # the waiting line was emptied
+            raise
+        self._books.enter(call, flight.attempt, flight.kind, flight.item)
+        flight.add(call)
+        if isinstance(call.reply, Message):
+            self._breaker.on_message()
+            return call
+        stop = self._breaker.on_fault(call.reply)
+        self._stop(stop)
+        return None if stop else call
+
+    def _tokens(self, request: Request) -> float:
+        """What a limit of tokens a minute has to bear; corrected by the usage of the reply."""
+        return request.estimate_tokens() + self._purse.likely_output(request.max_tokens)
+
+    def _started(self, ask: Ask) -> None:
+        if self._warmth.started(ask, self._clock.now()):
+            self._stop.changed()
+
+    # waiting for a turn ------------------------------------------------------------------------
+
+    async def _reserve(self, request: Request) -> Reservation | None:
+        """Holds the money for one request; the run stops when there is none left for any."""
+        while not self._stop.stopping:
+            held = self._purse.reserve(request.estimate_tokens(), request.max_tokens, ttl=self._ttl)
+            if held is not None:
+                return held
+            if self._purse.in_flight == 0:
+                self._stop(Stop("budget", "the budget is used up", "Raise it and run the same again."))
+                return None
+            await self._stop.next_change()
+        return None
+
+    async def _turn(self, request: Request) -> Ask | None:
+        """Waits while another row warms the shared prefix."""
+        while not self._stop.stopping:
+            now = self._clock.now()
+            ask = self._warmth.ask(now, prefix=request.envelope.prefix_digest)
+            if ask.turn is not Turn.WAIT:
+                return ask
+            wake = self._warmth.wake_at(now)
+            await self._stop.next_change(None if wake is None else self._clock.sleep(wake - now))
+        return None
+
+
+@dataclass(slots=True)
+class _Flight:
+    """One attempt on its way. sent: requests that count against the row."""
+
+    attempt: Attempt
+    item: Item
+    sent: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def kind(self) -> str:
+        """The attempt's own kind for its first request, a retry for the others."""
+        return "retry" if self.sent else self.attempt.kind
+
+    def add(self, call: Call) -> None:
+        """Counts one request, unless it was turned away for a limit."""
+        self.usage += call.reply.usage
+        self.sent += not _is_turned_away(call)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _is_turned_away(call: Call) -> bool:
+    return isinstance(call.reply, Fault) and call.reply.action is Action.COOL_DOWN
+
+
+def _is_transient(call: Call | None) -> bool:
+    return call is not None and isinstance(call.reply, Fault) and call.reply.action is Action.RETRY
+
+
+def _billed(call: Call | None) -> Usage | None:
+    """What the budget has to count: nothing where surely nothing was worked on."""
+    if call is None or _is_turned_away(call):
+        return None
+    reply = call.reply
+    if isinstance(reply, Fault) and not reply.maybe_paid and not reply.usage.known:
+        return None
+    return reply.usage
+
+
+def _wait(state: RetryCallState) -> float:
+    """Full jitter, or what the server asked for; a stale connection is replaced at once."""
+    call = state.outcome.result() if state.outcome else None
+    fault = call.reply if call is not None else None
+    if isinstance(fault, Fault):
+        if fault.kind == "stale":
+            return 0.0
+        if fault.retry_after:
+            return float(fault.retry_after)
+    return float(_JITTER(state))
+
+
+def _last_result(state: RetryCallState) -> Call | None:
+    assert state.outcome is not None
+    last: Call | None = state.outcome.result()
+    return last

@@ -1,0 +1,74 @@
+"""The rows of one run as typed tables, read from the store when somebody asks.
+
+Knows nothing of how they were made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from extract.own_columns import EVIDENCE, evidence_column
+from extract.schema.columns import Columns
+from extract.schema.compile import CompiledSchema
+from extract.store import Store
+from extract.tables import Key, Layout
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Results:
+    """Where the rows of a run are, and what they are.
+
+    target: what the store was opened with, or the open store itself where it lives in memory.
+    """
+
+    target: Any
+    job: str
+    run_id: str
+    compiled: CompiledSchema
+    columns: Columns
+    key: Key
+    evidence: bool = False
+
+    def accepted(self) -> pl.DataFrame:
+        """Key and typed columns of the accepted rows, in the order of the input."""
+        with self._store() as store:
+            answers = store.answers_of(self.run_id)
+        keys: list[str] = []
+        places: list[int] = []
+        rows: list[dict[str, Any]] = []
+        evidence: list[Any] = []
+        for key, answer, spans in answers.select("key", "answer", "evidence").iter_rows():
+            value = self.compiled.load(answer)
+            for place, item in enumerate(value if self.compiled.many else [value]):
+                keys.append(key)
+                places.append(place)
+                rows.append(self.columns.row(item))
+                evidence.append(json.loads(spans) if spans else [])
+        extra = (evidence_column(),) if self.evidence else ()
+        layout = Layout(self.key, self.columns, self.compiled.many, extra)
+        return layout.frame(keys, places, rows, {EVIDENCE: evidence} if self.evidence else {})
+
+    def dead_letters(self) -> pl.DataFrame:
+        """The dead letters of this run's rows, also those left from earlier runs, in input order."""
+        with self._store() as store:
+            letters = store.dead_letters(self.job, status="open")
+            dead = store.rows(self.job, run_id=self.run_id, state="dead")
+        return letters.join(dead.select("key"), on="key", how="semi", maintain_order="left")
+
+    @contextmanager
+    def _store(self) -> Iterator[Store]:
+        if isinstance(self.target, Store):
+            yield self.target
+            return
+        store = Store.open(self.target)
+        try:
+            yield store
+        finally:
+            store.close()

@@ -1,0 +1,65 @@
+"""A finished run, as a value: its tables, its report, and what is still open."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from extract.errors import RequirementError
+from extract.report import Report
+from extract.results import Results
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Run:
+    """What `Pipeline.run` returns.
+
+    report: counts, tokens, cost and time of this run; `report.stopped` says why it ended early.
+    """
+
+    def __init__(self, report: Report, results: Results) -> None:
+        self.report = report
+        self._results = results
+
+    @property
+    def id(self) -> str:
+        """The run's id in the store."""
+        return self.report.run_id
+
+    @cached_property
+    def accepted(self) -> pl.DataFrame:
+        """Key and typed columns of the accepted rows of this input, also those answered earlier.
+
+        In the order of the input; read from the store when first asked for.
+        """
+        return self._results.accepted()
+
+    @cached_property
+    def dead_letters(self) -> pl.DataFrame:
+        """Rows of this input that no answer was accepted for, one row each, in the order of the input."""
+        return self._results.dead_letters()
+
+    def require(self, *, accepted: float = 1.0) -> Run:
+        """Raises RequirementError unless at least this share of the rows (0 to 1) was accepted.
+
+        Everything is written all the same. Returns the run.
+        """
+        report = self.report
+        share = report.accepted / report.rows if report.rows else 1.0
+        if share >= accepted and not (report.pending and accepted >= 1.0):
+            return self
+        stopped = f"; the run stopped: {report.stopped}" if report.stopped else ""
+        raise RequirementError(
+            f"{report.accepted} of {report.rows} rows accepted ({share:.1%}), {accepted:.1%} required: "
+            f"{report.dead_letters} dead letters {report.dead_by_reason or ''}, {report.pending} pending; "
+            f"look with: extract dead-letters {report.store}{stopped}"
+        )
+
+    def __repr__(self) -> str:
+        return f"Run {self.id}\n{self.report}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return self.report.as_dict()

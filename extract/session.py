@@ -1,0 +1,343 @@
+"""One run from the caller's side: everything that can be wrong is found first, then the engine runs.
+
+Knows how the parts fit together and nothing of what they do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from extract.breaker import Breaker, Stop
+from extract.budget import Purse
+from extract.client import Client
+from extract.clock import Clock, SystemClock
+from extract.courier import Books, Courier
+from extract.engine import Engine
+from extract.errors import ConfigError
+from extract.gate import Gate
+from extract.outcome import Outcome
+from extract.own_columns import evidence_column
+from extract.pace import Governor, Pace
+from extract.progress import Watch
+from extract.report import Report, Tally
+from extract.results import Results
+from extract.run import Run
+from extract.signature import check_change, signature_of
+from extract.stopper import Stopper
+from extract.store import Keep, RunEnd, RunStart, Store
+from extract.store.rows import RunState
+from extract.tables import Output, check_output_names, open_output, read_rows
+from extract.warmth import Warmth
+from extract.work import Ledger, Work
+
+if TYPE_CHECKING:
+    from extract.pipeline import Pipeline
+
+log = logging.getLogger("extract")
+
+Publish = Callable[[Sequence[Outcome]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `Pipeline.run` takes beside the table; described there."""
+
+    key: str | Sequence[str] | None = None
+    store: Any = "extract.duckdb"
+    into: Any = None
+    limit: int | None = None
+    keep: Keep = "dead_letters"
+    private: tuple[str, ...] = ()
+    on_change: Literal["stop", "rerun", "new_table"] = "stop"
+    replicate: int = 0
+
+
+class Session:
+    """A run that is ready to start. Made by `Pipeline`; raises ConfigError or StoreError here."""
+
+    def __init__(
+        self, pipeline: Pipeline, frame: Any, options: Options, *, clock: Clock | None = None
+    ) -> None:
+        self._pipeline, self._options = pipeline, options
+        self._clock = clock or SystemClock()
+        self._client = pipeline.client or Client()
+        self._client.check()
+        self._price = pipeline.prices.find(pipeline.model) if pipeline.prices else None
+        self._purse = Purse(pipeline.budget, self._price)
+        self._source = read_rows(first_rows(frame, options.limit), key=options.key)
+        if pipeline.rendering.columns:
+            pipeline.rendering.require(self._source.columns)
+        self._tally = Tally()
+        self._warmth = Warmth(pipeline.cache, pipeline.envelope.prefix_tokens)
+        self._stopper: Stopper | None = None
+        self._started = time.monotonic()
+        self._run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.urandom(3).hex()}"
+        self._store = Store.open(options.store, keep=options.keep, private=options.private)
+        try:
+            self._begin()
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _begin(self) -> None:
+        """Checks what the store knows of this work, makes the output table, notes the run."""
+        pipeline, options = self._pipeline, self._options
+        signature = signature_of(pipeline)
+        into = check_change(self._store, signature, options.into, options.on_change)
+        self._job = str(into) if into is not None else pipeline.label
+        self._output: Output | None = open_output(
+            into,
+            store=self._store,
+            key=self._source.key,
+            columns=pipeline.columns,
+            many=pipeline.compiled.many,
+            extra=(evidence_column(),) if pipeline.judge.wants_evidence else (),
+        )
+        check_output_names(
+            self._source.key.names,
+            self._source.columns,
+            pipeline.columns,
+            self._output.sink if self._output else None,
+            many=pipeline.compiled.many,
+            inputs="allow",
+        )
+        self._store.begin(
+            RunStart(
+                self._run_id,
+                self._job,
+                self._clock.time(),
+                model=pipeline.model,
+                effort=pipeline.effort,
+                max_tokens=pipeline.max_tokens,
+                signature=signature,
+                prefix=_prefix(pipeline),
+                schema_text=pipeline.compiled.text,
+                into=None if into is None else str(into),
+                key_columns=self._source.key.names,
+            )
+        ).result()
+
+    # the engine's side -------------------------------------------------------------------------
+
+    async def drive(self, publish: Publish) -> None:
+        """Runs the engine to its end, inside the loop that awaits this.
+
+        publish: takes outcomes once they are durable.
+        """
+        pipeline, clock = self._pipeline, self._clock
+        pace = pipeline.pace or Pace()
+        self._stopper = stopper = Stopper()
+        breaker = Breaker(pipeline.patience)
+        work = self._work()
+        async with self._client.connect(concurrency=pace.concurrency, clock=clock) as line:
+            gate = Gate(Governor(pace, now=clock.now()), clock)
+            courier = Courier(
+                line,
+                gate,
+                self._purse,
+                self._warmth,
+                Books(self._run_id, self._tally, self._price),
+                stopper=stopper,
+                breaker=breaker,
+                clock=clock,
+                ttl=pipeline.cache,
+            )
+            ledger = Ledger(self._store, work, clock, output=self._output, price=self._price)
+            engine = Engine(
+                work,
+                self._source,
+                ledger,
+                courier,
+                concurrency=pace.concurrency,
+                stopper=stopper,
+                breaker=breaker,
+                tally=self._tally,
+                publish=publish,
+            )
+            guard = asyncio.create_task(_guard(gate, stopper, clock))
+            try:
+                await engine.run()
+            finally:
+                guard.cancel()
+                await asyncio.gather(guard, return_exceptions=True)
+                await gate.close()
+
+    def _work(self) -> Work:
+        pipeline = self._pipeline
+        return Work(
+            self._job,
+            self._run_id,
+            pipeline.rendering,
+            pipeline.envelope,
+            pipeline.judge,
+            pipeline.columns,
+            pipeline.limits,
+            many=pipeline.compiled.many,
+            replicate=self._options.replicate,
+        )
+
+    def interrupt(self, what: str) -> None:
+        """Ends the run early; to be called inside the engine's loop."""
+        if self._stopper is not None:
+            self._stopper(Stop("interrupted", what, "Run the same again to go on; nothing is paid twice."))
+
+    # the caller's side -------------------------------------------------------------------------
+
+    @property
+    def job(self) -> str:
+        """What the store calls this work."""
+        return self._job
+
+    def watch(self) -> Watch:
+        """Makes snapshots of the run's counts."""
+        return Watch(self._tally, self._source.total, self._started)
+
+    def close(self, failure: BaseException | None) -> Run:
+        """Notes the end, lets the store go, and gives the run as a value.
+
+        failure: what broke the engine, if anything did; the store says so.
+        """
+        report = self._note_end(self._report(), failure)
+        if report.stopped is not None:
+            log.error("run stopped with %d rows pending: %s", report.pending, report.stopped)
+        results = Results(
+            self._options.store if self._keep_open() is None else self._store,
+            self._job,
+            self._run_id,
+            self._pipeline.compiled,
+            self._pipeline.columns,
+            self._source.key,
+            evidence=self._pipeline.judge.wants_evidence,
+        )
+        return Run(report, results)
+
+    def _keep_open(self) -> Store | None:
+        """A store in memory is gone when it is closed: the run keeps it."""
+        return self._store if self._store.path is None and isinstance(self._options.store, str) else None
+
+    def _note_end(self, report: Report, failure: BaseException | None) -> Report:
+        try:
+            if failure is None and self._output is not None:
+                self._output.finish(self._store, self._job)
+            state: RunState = "stopped" if report.stopped or failure else "finished"
+            reason = report.stopped.reason if report.stopped else type(failure).__name__ if failure else None
+            counts = {name: value for name, value in report.as_dict().items() if name != "total"}
+            self._store.finish(RunEnd(self._run_id, self._clock.time(), state, reason, counts)).result()
+            report = replace(report, total=_totals(self._store))
+            self.tell_status(state)
+        finally:
+            if self._keep_open() is None:
+                self._store.close()
+        return report
+
+    def _report(self) -> Report:
+        tally, source = self._tally, self._source
+        rows = max(tally.rows, source.total or 0)
+        stop = self._stopper.stop if self._stopper else None
+        return Report(
+            run_id=self._run_id,
+            rows=rows,
+            accepted=tally.accepted,
+            reused=tally.reused,
+            shared=tally.shared,
+            dead_letters=tally.dead_letters,
+            dead_by_reason=dict(tally.dead),
+            left_dead=tally.left_dead,
+            pending=rows - tally.done,
+            requests=tally.requests,
+            retries=tally.retries,
+            reasks=tally.reasks,
+            doublings=tally.doublings,
+            rate_limited=tally.rate_limited,
+            usage=tally.usage,
+            cost=tally.cost,
+            saved=self._saved(),
+            cache=self._warmth.report,
+            seconds=time.monotonic() - self._started,
+            stopped=stop,
+            store=self._store.name,
+        )
+
+    def _saved(self) -> Decimal | None:
+        """What the cache saved against no cache at all, in USD."""
+        if self._price is None or self._tally.cost is None:
+            return None
+        plain = self._price.cost_uncached(self._tally.usage)
+        return None if plain is None else plain - self._tally.cost
+
+    def tell_status(self, state: str) -> None:
+        """For `extract status`, which must not open the file while it is written."""
+        tally = self._tally
+        values = {
+            "run_id": self._run_id,
+            "job": self._job,
+            "state": state,
+            "total": self._source.total,
+            "rows": tally.rows,
+            "accepted": tally.accepted,
+            "dead_letters": tally.dead_letters,
+            "in_flight": tally.in_flight,
+            "requests": tally.requests,
+            "seconds": round(time.monotonic() - self._started, 1),
+        }
+        with suppress(OSError):
+            self._store.write_status(values)
+
+
+async def _guard(gate: Gate, stopper: Stopper, clock: Clock) -> None:
+    """Empties the waiting line when the run stops, and stops a run that gets nowhere."""
+    while not stopper.stopping:
+        await stopper.first(clock.sleep(1.0))
+        if reason := gate.stalled(clock.now()):
+            stopper(Stop("no_progress", reason, "Run the same again later; nothing is paid twice."))
+    await gate.close()
+
+
+def first_rows(frame: Any, limit: int | None) -> Any:
+    """The table without the rows beyond `limit`, which are outside the run."""
+    if limit is None:
+        return frame
+    if limit < 0:
+        raise ConfigError(f"limit={limit}: must not be below zero")
+    if isinstance(frame, Sequence):
+        return frame[:limit]
+    for name in ("head", "limit"):  # frames of Polars and pandas; relations of DuckDB
+        if callable(method := getattr(frame, name, None)):
+            return method(limit)
+    if hasattr(frame, "slice"):  # Arrow tables
+        return frame.slice(0, limit)
+    return islice(frame, limit)
+
+
+def _prefix(pipeline: Pipeline) -> str:
+    """What all requests share, kept once a run."""
+    envelope = pipeline.envelope
+    return json.dumps(
+        {"system": envelope.system, "examples": envelope.examples}, ensure_ascii=False, default=str
+    )
+
+
+def _totals(store: Store) -> dict[str, Any]:
+    totals = store.totals()
+    return {
+        "runs": totals.runs,
+        "requests": totals.calls,
+        "answers": totals.answers,
+        "accepted": totals.accepted,
+        "dead": totals.dead,
+        "open_dead_letters": totals.open_dead_letters,
+        "usage": totals.usage.as_dict(),
+        "cost_usd": None if totals.cost is None else str(totals.cost),
+        "maybe_paid": totals.maybe_paid,
+    }
