@@ -5,17 +5,16 @@ Knows nothing of how they were made.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from extract.own_columns import EVIDENCE, evidence_column
 from extract.schema.columns import Columns
 from extract.schema.compile import CompiledSchema
 from extract.store import Store
-from extract.tables import Key, Layout
+from extract.tables import Key, Layout, evidence_column
+from extract.tables.own import EVIDENCE, evidence_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +49,7 @@ class Results:
                 keys.append(key)
                 places.append(place)
                 rows.append(self.columns.row(item))
-                evidence.append(json.loads(spans) if spans else [])
+                evidence.append(evidence_of(spans))
         extra = (evidence_column(),) if self.evidence else ()
         layout = Layout(self.key, self.columns, self.compiled.many, extra)
         return layout.frame(keys, places, rows, {EVIDENCE: evidence} if self.evidence else {})

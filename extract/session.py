@@ -27,7 +27,6 @@ from extract.engine import Engine
 from extract.errors import ConfigError
 from extract.gate import Gate
 from extract.outcome import Outcome
-from extract.own_columns import evidence_column
 from extract.pace import Governor, Pace
 from extract.progress import Watch
 from extract.report import Report, Tally
@@ -102,7 +101,8 @@ class Session:
             key=self._source.key,
             columns=pipeline.columns,
             many=pipeline.compiled.many,
-            extra=(evidence_column(),) if pipeline.judge.wants_evidence else (),
+            job=self._job,
+            evidence=pipeline.judge.wants_evidence,
         )
         check_output_names(
             self._source.key.names,
@@ -229,7 +229,7 @@ class Session:
     def _note_end(self, report: Report, failure: BaseException | None) -> Report:
         try:
             if failure is None and self._output is not None:
-                self._output.finish(self._store, self._job)
+                self._output.finish()
             state: RunState = "stopped" if report.stopped or failure else "finished"
             reason = report.stopped.reason if report.stopped else type(failure).__name__ if failure else None
             counts = {name: value for name, value in report.as_dict().items() if name != "total"}
