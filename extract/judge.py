@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from extract.evidence import EvidenceField, Source, evidence_fields, ground
+from extract.evidence import Source, evidence_fields, ground
 from extract.protocol.reply import Message
 from extract.schema.check import Findings
 from extract.schema.finding import Finding, shorten
@@ -48,7 +48,7 @@ class Judge:
 
     def __init__(self, compiled: CompiledSchema) -> None:
         self._compiled = compiled
-        self._fields: tuple[EvidenceField, ...] = evidence_fields(compiled.model)
+        self._fields = evidence_fields(compiled.model)
 
     @property
     def wants_evidence(self) -> bool:
