@@ -65,6 +65,7 @@ FLOORS: dict[str, int] = {
     "signature": 6,
     "run": 6,
     "session": 6,
+    "running": 6,
     "pipeline": 6,
     # 7: what is built on it
     "labels": 7,

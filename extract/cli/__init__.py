@@ -88,7 +88,7 @@ def run(
 def schema(
     model: Annotated[str, typer.Argument(metavar="FILE.py:MODEL", help="or MODULE:MODEL, or a pipeline")],
     *,
-    dialect: Annotated[str, typer.Option(help="kimi, anthropic or openai")] = "kimi",
+    dialect: Annotated[str | None, typer.Option(help="kimi (default), anthropic or openai")] = None,
     json: JsonOption = False,
 ) -> None:
     """What the model is asked for, and what is checked here."""
