@@ -149,7 +149,7 @@ class Engine:
             settled = self._fit(item, accepted)
             await self._committer.put(replace(settled, unchanged=same))
             return True
-        if _is_dead(known, item):
+        if self._work.redriven is None and _is_dead(known, item):
             letter = DeadLetter(item.key, known.reason or "invalid")  # type: ignore[union-attr, arg-type]
             await self._committer.put(Settled(item, letter, left=True))
             return True

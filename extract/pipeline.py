@@ -14,6 +14,7 @@ from extract import running
 from extract.budget import Budget
 from extract.client import Client
 from extract.conversation import Limits
+from extract.intake import letter_intake, table_intake
 from extract.judge import Judge
 from extract.pace import Pace
 from extract.prices import Prices
@@ -188,24 +189,53 @@ class Pipeline:
 
         Raises ConfigError (nothing was sent) or StoreError.
         """
-        options = Options(key, store, into, limit, keep, tuple(private), on_change, replicate)
-        return running.run(Session(self, frame, options), on_progress)
+        options = Options(store, into, keep, tuple(private), on_change, replicate)
+        return running.run(Session(self, table_intake(frame, key, limit), options), on_progress)
 
     async def arun(self, frame: Any, **options: Any) -> Run:
         """`run` for a program that awaits. Takes the same options."""
         progress = options.pop("on_progress", None)
-        return await running.arun(Session(self, frame, Options(**options)), progress)
+        return await running.arun(self._session(frame, options), progress)
 
     def stream(self, frame: Any, **options: Any) -> Iterator[Outcome]:
         """Runs and yields each outcome once it is durable, in order of completion.
 
         Takes the options of `run`. Leaving the loop early finishes what is in flight, then stops.
         """
-        return running.stream(Session(self, frame, Options(**options)))
+        return running.stream(self._session(frame, options))
 
     def astream(self, frame: Any, **options: Any) -> AsyncIterator[Outcome]:
         """`stream` for a program that awaits."""
-        return running.astream(Session(self, frame, Options(**options)))
+        return running.astream(self._session(frame, options))
+
+    def redrive(
+        self,
+        store: Target = DEFAULT_STORE,
+        *,
+        where: Any = None,
+        into: str | None = None,
+        frame: Any = None,
+        on_progress: OnProgress | None = None,
+        **changes: Any,
+    ) -> Run:
+        """Runs the open dead letters of a store again, with what was changed.
+
+        Rows that are accepted now are settled into the table they belong to; the others stay, with
+        all their attempts counted. Without open dead letters nothing is sent and nothing changes.
+
+        where: an SQL condition, as "reason = 'invalid'", or a Polars expression over `dead_letters`.
+        into: whose dead letters, where the store holds several tables.
+        frame: the input again, for rows whose input was not kept.
+        changes: other settings for this time, as model=, effort=, max_tokens=, system= or prompt=.
+        """
+        pipeline = self.using(**changes) if changes else self
+        letters = letter_intake(store, job=into, label=self.label, where=where, frame=frame)
+        options = Options(store, letters.into, on_change="rerun")
+        return running.run(Session(pipeline, letters.intake, options), on_progress)
+
+    def _session(self, frame: Any, options: dict[str, Any]) -> Session:
+        intake = table_intake(frame, options.pop("key", None), options.pop("limit", None))
+        return Session(self, intake, Options(**options))
 
     def using(self, **changes: Any) -> Pipeline:
         """The same pipeline with other settings."""

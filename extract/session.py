@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from extract.breaker import Breaker, Stop
@@ -24,8 +23,8 @@ from extract.client import Client
 from extract.clock import Clock, SystemClock
 from extract.courier import Books, Courier
 from extract.engine import Engine
-from extract.errors import ConfigError
 from extract.gate import Gate
+from extract.intake import Intake
 from extract.outcome import Outcome
 from extract.pace import Governor, Pace
 from extract.progress import Watch
@@ -36,7 +35,7 @@ from extract.signature import check_change, signature_of
 from extract.stopper import Stopper
 from extract.store import Keep, RunEnd, RunStart, Store
 from extract.store.rows import RunState
-from extract.tables import Output, check_output_names, open_output, read_rows
+from extract.tables import Output, check_output_names, open_output
 from extract.warmth import Warmth
 from extract.work import Ledger, Work
 
@@ -52,10 +51,8 @@ Publish = Callable[[Sequence[Outcome]], Awaitable[None]]
 class Options:
     """What `Pipeline.run` takes beside the table; described there."""
 
-    key: str | Sequence[str] | None = None
     store: Any = "extract.duckdb"
     into: Any = None
-    limit: int | None = None
     keep: Keep = "dead_letters"
     private: tuple[str, ...] = ()
     on_change: Literal["stop", "rerun", "new_table"] = "stop"
@@ -66,7 +63,7 @@ class Session:
     """A run that is ready to start. Made by `Pipeline`; raises ConfigError or StoreError here."""
 
     def __init__(
-        self, pipeline: Pipeline, frame: Any, options: Options, *, clock: Clock | None = None
+        self, pipeline: Pipeline, intake: Intake, options: Options, *, clock: Clock | None = None
     ) -> None:
         self._pipeline, self._options = pipeline, options
         self._clock = clock or SystemClock()
@@ -74,7 +71,7 @@ class Session:
         self._client.check()
         self._price = pipeline.prices.find(pipeline.model) if pipeline.prices else None
         self._purse = Purse(pipeline.budget, self._price)
-        self._source = read_rows(first_rows(frame, options.limit), key=options.key)
+        self._intake, self._source = intake, intake.source
         if pipeline.rendering.columns:
             pipeline.rendering.require(self._source.columns)
         self._tally = Tally()
@@ -92,9 +89,9 @@ class Session:
     def _begin(self) -> None:
         """Checks what the store knows of this work, makes the output table, notes the run."""
         pipeline, options = self._pipeline, self._options
-        signature = signature_of(pipeline)
+        signature = self._intake.signature or signature_of(pipeline)
         into = check_change(self._store, signature, options.into, options.on_change)
-        self._job = str(into) if into is not None else pipeline.label
+        self._job = self._intake.job or (str(into) if into is not None else pipeline.label)
         self._output: Output | None = open_output(
             into,
             store=self._store,
@@ -124,7 +121,8 @@ class Session:
                 prefix=_prefix(pipeline),
                 schema_text=pipeline.compiled.text,
                 into=None if into is None else str(into),
-                key_columns=self._source.key.names,
+                key_columns=self._source.key.columns,
+                settings={"key": self._source.key.as_json()},
             )
         ).result()
 
@@ -185,6 +183,7 @@ class Session:
             pipeline.limits,
             many=pipeline.compiled.many,
             replicate=self._options.replicate,
+            redriven=self._intake.redriven,
         )
 
     def interrupt(self, what: str) -> None:
@@ -302,22 +301,6 @@ async def _guard(gate: Gate, stopper: Stopper, clock: Clock) -> None:
         if reason := gate.stalled(clock.now()):
             stopper(Stop("no_progress", reason, "Run the same again later; nothing is paid twice."))
     await gate.close()
-
-
-def first_rows(frame: Any, limit: int | None) -> Any:
-    """The table without the rows beyond `limit`, which are outside the run."""
-    if limit is None:
-        return frame
-    if limit < 0:
-        raise ConfigError(f"limit={limit}: must not be below zero")
-    if isinstance(frame, Sequence):
-        return frame[:limit]
-    for name in ("head", "limit"):  # frames of Polars and pandas; relations of DuckDB
-        if callable(method := getattr(frame, name, None)):
-            return method(limit)
-    if hasattr(frame, "slice"):  # Arrow tables
-        return frame.slice(0, limit)
-    return islice(frame, limit)
 
 
 def _prefix(pipeline: Pipeline) -> str:

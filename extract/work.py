@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from extract.conversation import Limits
@@ -64,6 +64,8 @@ class Work:
 
     job: the name under which the store remembers rows from run to run.
     replicate: 0, or the number of a deliberate repeat of the same requests.
+    redriven: for dead letters that are run again, key → fingerprint that they died of: what is
+        accepted now answers that question too, so that the next run does not ask it again.
     """
 
     job: str
@@ -75,6 +77,7 @@ class Work:
     limits: Limits
     many: bool = False
     replicate: int = 0
+    redriven: Mapping[str, str] | None = None
 
     def source(self, item: Item) -> Source:
         """The text of the row that evidence is looked for in."""
@@ -120,17 +123,18 @@ class Ledger:
         """Makes the outcomes and their requests durable, together or not at all."""
         batch = Batch(
             calls=[call for entry in entries if not entry.shared for call in entry.item.calls],
-            answers=[self._answer(entry) for entry in entries if _is_new_answer(entry)],
+            answers=[row for entry in entries if _is_new_answer(entry) for row in self._answers(entry)],
             rows=[self._row(entry) for entry in entries if entry.outcome is not None],
             dead=[self._dead(entry) for entry in entries if _is_new_death(entry)],
             output=self._output_rows(entries),
         )
         await asyncio.wrap_future(self._store.commit(batch))
 
-    def _answer(self, entry: Settled) -> AnswerRow:
-        outcome = entry.outcome
+    def _answers(self, entry: Settled) -> list[AnswerRow]:
+        """The answer to the request that was sent, and to the one that the row died of."""
+        outcome, asked = entry.outcome, self._asked(entry.item)
         assert isinstance(outcome, Accepted)
-        return AnswerRow(
+        answer = AnswerRow(
             entry.item.fingerprint,
             outcome.answer,
             model=self._work.envelope.model,
@@ -140,10 +144,13 @@ class Ledger:
             usage=outcome.usage,
             cost=self._cost(outcome.usage),
             attempts=outcome.attempts,
-            evidence=json.dumps(outcome.evidence, ensure_ascii=False)
-            if self._work.judge.wants_evidence
-            else None,
+            evidence=json.dumps(outcome.evidence) if self._work.judge.wants_evidence else None,
         )
+        return [answer] if asked == answer.fingerprint else [answer, replace(answer, fingerprint=asked)]
+
+    def _asked(self, item: Item) -> str:
+        """The fingerprint that the row is known by from run to run."""
+        return (self._work.redriven or {}).get(item.key, item.fingerprint)
 
     def _row(self, entry: Settled) -> RowRow:
         item, outcome = entry.item, entry.outcome
@@ -152,7 +159,7 @@ class Ledger:
             self._work.job,
             item.key,
             item.position,
-            item.fingerprint,
+            self._asked(item),
             "accepted" if accepted else "dead",
             self._work.run_id,
             reused=entry.shared or (isinstance(outcome, Accepted) and outcome.reused),
@@ -167,7 +174,7 @@ class Ledger:
             self._work.job,
             item.key,
             self._work.run_id,
-            item.fingerprint,
+            self._asked(item),
             letter.reason,
             findings=[finding.as_dict() for finding in letter.findings],
             input=item.values,
