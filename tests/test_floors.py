@@ -59,6 +59,7 @@ FLOORS: dict[str, int] = {
     "courier": 5,
     "committer": 5,
     "engine": 5,
+    "intake": 5,
     "host": 5,
     # 6: the face
     "results": 6,
@@ -175,6 +176,23 @@ def _floor(module: str) -> int:
 def test_every_module_has_a_floor() -> None:
     homeless = sorted({name for name in MODULES if _place(name) not in FLOORS})
     assert not homeless, f"give these a floor in tests/test_floors.py and docs/how-it-works.md: {homeless}"
+
+
+def test_every_room_is_in_the_drawing() -> None:
+    """docs/how-it-works.md names each of them on its own floor."""
+    drawn: dict[str, int] = {}
+    floor = -1
+    for line in (ROOT.parent / "docs" / "how-it-works.md").read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) < 4 or "`" not in cells[2]:
+            continue
+        number = re.match(r"\*\*(\d)\*\*", cells[1])
+        floor = int(number[1]) if number else floor
+        if floor < 0:
+            continue
+        drawn |= dict.fromkeys(re.findall(r"`(\w+)/?`", cells[2]), floor)
+    drawn[""] = drawn.pop("__init__")
+    assert drawn == FLOORS
 
 
 def test_no_import_goes_up() -> None:
