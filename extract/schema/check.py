@@ -1,0 +1,156 @@
+"""Stages 2 to 4 of the judge: the text of a reply → a validated value, or findings.
+
+JSON, JSON Schema, decoding, Pydantic strict from JSON; each stage runs only when the one before it found
+nothing. Never mends anything. Knows no message, no model, no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError as PydanticError
+from pydantic_core import SchemaValidator
+
+from extract.schema.decode import RepeatedKeyError, Turn, key_text
+from extract.schema.explain import Explainer
+from extract.schema.finding import Finding
+from extract.schema.fits import is_exactly, same
+from extract.schema.forms import form_of
+from extract.schema.jsontext import JsonTextError, read, unwrap, write
+from extract.schema.wire import FORM, KEYS, Schema
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+
+class Findings(list[Finding]):
+    """What is wrong with a reply; a list of its own type, since an answer may be a list too."""
+
+
+class Checker:
+    """Judges texts against one model. Raises nothing about a reply: what is wrong becomes findings."""
+
+    def __init__(
+        self, judge: Schema, validator: SchemaValidator, decode: Turn | None, explain: Explainer
+    ) -> None:
+        self._judge = judge
+        self._validator = validator
+        self._decode = decode
+        self._explain = explain
+        self._schema: Validator | None = None
+
+    def check(self, text: str) -> Any:
+        """The validated value of a reply's text, or `Findings`."""
+        text = unwrap(text)
+        try:
+            wire = read(text)
+        except JsonTextError as error:
+            return Findings([Finding("json", "", "", error.found, error.expected)])
+        findings = self._against_schema(wire)
+        if findings:
+            return Findings(findings)
+        return self._validated(text, wire)
+
+    def load(self, text: str) -> Any:
+        """The value of a text that was accepted before. Raises ValueError if it no longer is one."""
+        if self._decode is None:
+            return self._validator.validate_json(text)
+        return self._validator.validate_json(write(self._decode(read(text))))
+
+    def _against_schema(self, wire: Any) -> list[Finding]:
+        if self._schema is None:
+            self._schema = _validator_class()(self._judge, format_checker=_formats())
+        if self._schema.is_valid(wire):
+            return []
+        return self._explain.of_schema(self._schema.iter_errors(wire), wire)
+
+    def _validated(self, text: str, wire: Any) -> Any:
+        try:
+            model = wire if self._decode is None else self._decode(wire)
+        except RepeatedKeyError as error:
+            return Findings([Finding("decode", "", "", str(error), "each key once")])
+        try:
+            return self._validator.validate_json(text if self._decode is None else write(model))
+        except PydanticError as error:
+            return Findings(self._explain.of_pydantic(error, model, wire))
+
+
+@lru_cache(maxsize=1)
+def _formats() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator.FORMAT_CHECKER
+
+
+@lru_cache(maxsize=1)
+def _validator_class() -> Any:
+    """Draft 2020-12 with exact types and enums, errors that carry their place, and our own keywords."""
+    from jsonschema import Draft202012Validator, validators
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda checker, value: is_exactly("integer", value),
+            "number": lambda checker, value: is_exactly("number", value) and _is_finite(value),
+        }
+    )
+    keywords = {
+        "required": _required,
+        "additionalProperties": _closed,
+        "enum": _enum,
+        FORM: _form,
+        KEYS: _keys,
+    }
+    return validators.extend(Draft202012Validator, keywords, type_checker=types)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return float(value) - float(value) == 0
+    except OverflowError:
+        return False
+
+
+def _error(message: str, *path: Any) -> Any:
+    from jsonschema.exceptions import ValidationError
+
+    return ValidationError(message, path=path)
+
+
+def _required(validator: Any, keys: list[str], value: Any, schema: Schema) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key in keys:
+            if key not in value:
+                yield _error("missing", key)
+
+
+def _closed(validator: Any, closed: Any, value: Any, schema: Schema) -> Iterator[Any]:
+    if isinstance(value, dict):
+        known = schema["properties"]
+        for key in value:
+            if key not in known:
+                yield _error("extra", key)
+
+
+def _enum(validator: Any, values: list[Any], value: Any, schema: Schema) -> Iterator[Any]:
+    if not any(same(value, one) for one in values):
+        yield _error("no such value")
+
+
+def _form(validator: Any, form: str, value: Any, schema: Schema) -> Iterator[Any]:
+    check = form_of(form).check
+    if isinstance(value, str) and check is not None and not check(value):
+        yield _error("text form")
+
+
+def _keys(validator: Any, unique: bool, value: Any, schema: Schema) -> Iterator[Any]:
+    if not isinstance(value, list):
+        return
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        if isinstance(item, dict) and "key" in item:
+            key = key_text(item["key"])
+            if key in seen:
+                yield _error("repeated", index, "key")
+            seen.add(key)

@@ -1,0 +1,390 @@
+"""Pydantic's core schema → the tree of shapes.
+
+Reads what the validator will do, not what Pydantic's JSON schema says about it. Refuses what no reply could
+carry, with the path and a way out. Knows no dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from extract.errors import ModelError
+from extract.schema import records
+from extract.schema.custom import custom_note, input_schema, own_json_schema, standard, string_format
+from extract.schema.notes import jsonable, note_of, note_of_class
+from extract.schema.scalars import Core, choice_of, instance_form, rules_of, scalar_of
+from extract.schema.shape import (
+    Array,
+    Either,
+    Maybe,
+    Node,
+    Note,
+    Pairs,
+    Record,
+    Ref,
+    Scalar,
+    Shape,
+    below,
+    freed,
+    noted,
+)
+
+_ITEMS = {"min_length": "minItems", "max_length": "maxItems"}
+_ANYTHING = (
+    "any value has no wire type; say what it holds (a model, `dict[str, str]`, a union), "
+    "or take it as text with `str`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the model the reader is, for people, and the config that holds there."""
+
+    path: str
+    config: Mapping[str, Any]
+
+    def into(self, step: str) -> Place:
+        return Place(self.path + step, self.config)
+
+    def under(self, config: Mapping[str, Any] | None) -> Place:
+        return self if config is None else Place(self.path, config)
+
+    def refuse(self, message: str) -> ModelError:
+        return ModelError(message, self.path)
+
+
+def read_shape(core: Core, name: str) -> Shape:
+    """The shape of a model from its core schema. Raises `ModelError` where it has none."""
+    reader = Reader()
+    place = Place(name, {})
+    root = reader.read(core, place)
+    return reader.shape(root)
+
+
+class Reader:
+    """One reading of one model: collects shared definitions and warnings on the way."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, Core] = {}
+        self.names: dict[str, str] = {}
+        self.defs: dict[str, Node] = {}
+        self.open: set[str] = set()
+        self.recursive: set[str] = set()
+        self.warnings: list[str] = []
+
+    def warn(self, place: Place, message: str) -> None:
+        text = f"{place.path}: {message}"
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def shape(self, root: Node) -> Shape:
+        used = {
+            node.target for top in (root, *self.defs.values()) for node in below(top) if isinstance(node, Ref)
+        }
+        defs = {name: node for name, node in self.defs.items() if name in used}
+        target = root
+        while isinstance(target, Ref):
+            target = defs[target.target]
+        wrapper = ""
+        if not isinstance(target, Record) or target.array:
+            wrapper = "items" if isinstance(target, Array | Pairs) else "value"
+        return Shape(root, defs, wrapper, tuple(self.warnings))
+
+    def peek(self, core: Core, place: Place) -> Node | None:
+        """The node that a core schema has by its structure alone, or None."""
+        try:
+            return self.read(core, place)
+        except ModelError:
+            return None
+
+    def read(self, core: Core, place: Place) -> Node:
+        """The node of a core schema, with the notes that hang on it."""
+        node = own_json_schema(self, core, place)
+        if node is None:
+            handler = _HANDLERS.get(core["type"])
+            node = handler(self, core, place) if handler else scalar_of(core, place.config)
+        if node is None:
+            raise place.refuse(_NO_WIRE.get(core["type"], f"{core['type']!r} has no wire type"))
+        return noted(node, custom_note(self, core).over(note_of(core)))
+
+
+def _wrapped(reader: Reader, core: Core, place: Place) -> Node:
+    return reader.read(core["schema"], place)
+
+
+def _after(reader: Reader, core: Core, place: Place) -> Node:
+    node = reader.read(core["schema"], place)
+    form = string_format(reader, core)
+    if isinstance(node, Scalar) and node.json == "string" and form:
+        node = replace(node, form=form, core=core)
+    if isinstance(node, Scalar) and "serialization" in core:
+        node = replace(node, core=core)
+    return node
+
+
+def _before(reader: Reader, core: Core, place: Place) -> Node:
+    """A before- or wrap-validator: it may take what the type does not, so the wire insists on less."""
+    given = input_schema(core)
+    if given is not None:
+        return freed(reader.read(given, place))
+    node = reader.read(core["schema"], place)
+    return node if standard(core["function"]["function"]) else freed(node)
+
+
+def _plain(reader: Reader, core: Core, place: Place) -> Node:
+    given = input_schema(core)
+    if given is None:
+        raise place.refuse(
+            "a plain validator says nothing about its input; add WithJsonSchema({...}) or "
+            "PlainValidator(..., json_schema_input_type=str)"
+        )
+    node = freed(reader.read(given, place))
+    return replace(node, core=core) if isinstance(node, Scalar) else node
+
+
+def _default(reader: Reader, core: Core, place: Place) -> Node:
+    node = reader.read(core["schema"], place)
+    value = core.get("default")
+    if value is None or not isinstance(value, str | int | float):
+        return node
+    return noted(node, Note(default=jsonable((value,))))
+
+
+def _nullable(reader: Reader, core: Core, place: Place) -> Node:
+    return Maybe(reader.read(core["schema"], place))
+
+
+def _json_or_python(reader: Reader, core: Core, place: Place) -> Node:
+    node = reader.read(core["json_schema"], place)
+    form = instance_form(core["python_schema"].get("cls"))
+    return replace(node, form=form) if isinstance(node, Scalar) and form else node
+
+
+def _strict_side(reader: Reader, core: Core, place: Place) -> Node:
+    node = reader.read(core["strict_schema"], place)
+    if isinstance(node, Scalar) and "serialization" in core:
+        node = replace(node, core=core)
+    return node
+
+
+def _chain(reader: Reader, core: Core, place: Place) -> Node:
+    return reader.read(core["steps"][0], place)
+
+
+def _union(reader: Reader, core: Core, place: Place) -> Node:
+    branches, labels = [], []
+    for choice in core["choices"]:
+        inner, label = choice if isinstance(choice, tuple) else (choice, "")
+        branches.append(reader.read(inner, place))
+        labels.append(str(label))
+    if len(branches) == 1:
+        return branches[0]
+    _warn_of_twins(reader, branches, place)
+    return Either(tuple(branches), tuple(labels))
+
+
+def _tagged(reader: Reader, core: Core, place: Place) -> Node:
+    branches: dict[str, Node] = {}
+    seen: dict[str, str] = {}
+    for tag, choice in core["choices"].items():
+        if not isinstance(choice, Mapping):
+            continue
+        key = str(choice.get("schema_ref") or choice.get("ref") or id(choice))
+        if key not in seen:
+            seen[key] = str(tag)
+            branches[str(tag)] = reader.read(choice, place)
+    if len(branches) == 1:
+        return next(iter(branches.values()))
+    return Either(tuple(branches.values()), tuple(branches))
+
+
+def _warn_of_twins(reader: Reader, branches: list[Node], place: Place) -> None:
+    """Two objects with the same keys and types: no reply can say which one it means."""
+    seen: dict[Any, str] = {}
+    for node in branches:
+        record = reader.defs.get(node.target) if isinstance(node, Ref) else node
+        if not isinstance(record, Record):
+            continue
+        look = _look(record)
+        if look in seen:
+            reader.warn(
+                place,
+                f"{seen[look]} and {record.name} take the same objects, so the first one wins; "
+                "give each a Literal field that tells them apart",
+            )
+        seen.setdefault(look, record.name)
+
+
+def _look(node: Node) -> Any:
+    """What of a node a reader of the wire can tell apart."""
+    match node:
+        case Scalar():
+            return (node.json, node.form, node.values)
+        case Record():
+            return ("record", frozenset((f.alias, _look(f.node)) for f in node.fields))
+        case Array():
+            return ("array", _look(node.item))
+        case Pairs():
+            return ("pairs", _look(node.value))
+        case Maybe():
+            return ("maybe", _look(node.inner))
+        case Either():
+            return ("either", frozenset(map(_look, node.branches)))
+        case Ref():
+            return ("ref", node.target)
+
+
+def _array(kind: type, *, unique: bool = False) -> Callable[[Reader, Core, Place], Node]:
+    def read(reader: Reader, core: Core, place: Place) -> Node:
+        item = core.get("items_schema") or {"type": "any"}
+        return Array(reader.read(item, place.into("[]")), rules_of(core, _ITEMS), unique=unique, cls=kind)
+
+    return read
+
+
+def _tuple(reader: Reader, core: Core, place: Place) -> Node:
+    items = core["items_schema"]
+    variadic = core.get("variadic_item_index")
+    if variadic is None:
+        return records.read_tuple(reader, core, place)
+    if len(items) > 1:
+        raise place.refuse("a tuple with a fixed and an open part; use a model with a list field")
+    return Array(reader.read(items[0], place.into("[]")), rules_of(core, _ITEMS), cls=tuple)
+
+
+def _dict(reader: Reader, core: Core, place: Place) -> Node:
+    key = reader.read(core.get("keys_schema") or {"type": "str"}, place.into("{key}"))
+    value = reader.read(core.get("values_schema") or {"type": "any"}, place.into("{}"))
+    _check_key(reader, key, place)
+    return Pairs(key, value, rules_of(core, _ITEMS))
+
+
+def _check_key(reader: Reader, key: Node, place: Place) -> None:
+    while isinstance(key, Ref):
+        key = reader.defs[key.target]
+    good = isinstance(key, Scalar) and key.json != "null"
+    if isinstance(key, Scalar) and key.values is not None and key.json != "string" and key.cls is None:
+        good = False  # Pydantic compares Literal[1] with the text "1" and never takes it
+    if not good:
+        raise place.refuse("keys must be text, numbers, dates or an Enum; use a list of models instead")
+
+
+def _literal(reader: Reader, core: Core, place: Place) -> Node:
+    node = choice_of(list(core["expected"]))
+    if node is None:
+        raise place.refuse("a Literal may hold strings, whole numbers, true, false and null")
+    return node
+
+
+def _enum(reader: Reader, core: Core, place: Place) -> Node:
+    cls = core["cls"]
+    node = choice_of([member.value for member in core["members"]], name=cls.__name__, cls=cls)
+    if node is None:
+        raise place.refuse(f"the values of {cls.__name__} must be strings, numbers, true, false or null")
+    return noted(node, note_of_class(cls))
+
+
+def _json(reader: Reader, core: Core, place: Place) -> Node:
+    """`Json[T]` is text that holds JSON: what it must hold is read for its description alone."""
+    inner = core.get("schema") or {"type": "any"}
+    if inner["type"] != "any":
+        reader.read(inner, place)
+    return Scalar("string", form="json", core=core)
+
+
+def _definitions(reader: Reader, core: Core, place: Place) -> Node:
+    reader.sources.update({source["ref"]: source for source in core["definitions"]})
+    return reader.read(core["schema"], place)
+
+
+def _reference(reader: Reader, core: Core, place: Place) -> Node:
+    ref = core["schema_ref"]
+    if ref in reader.names:
+        name = reader.names[ref]
+        if name in reader.open:
+            reader.recursive.add(name)
+    else:
+        name = _named(reader, ref, place)
+    node = reader.defs.get(name)
+    if name not in reader.recursive and node is not None and not isinstance(node, Record) and not _long(node):
+        return node
+    return Ref(name)
+
+
+def _named(reader: Reader, ref: str, place: Place) -> str:
+    source = reader.sources[ref]
+    cls = source.get("cls")
+    name = _fresh(records.plain_name(getattr(cls, "__name__", "") or _ref_name(ref)), reader)
+    reader.names[ref] = name
+    reader.open.add(name)
+    node = reader.read(source, place)
+    reader.open.discard(name)
+    reader.defs[name] = node
+    return name
+
+
+def _long(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.values is not None and len(node.values) > 1
+
+
+def _fresh(name: str, reader: Reader) -> str:
+    taken = set(reader.names.values())
+    number = 2
+    unique = name
+    while unique in taken:
+        unique, number = f"{name}_{number}", number + 1
+    return unique
+
+
+def _ref_name(ref: str) -> str:
+    return re.split(r"[:\[]", ref, maxsplit=1)[0].rsplit(".", 1)[-1]
+
+
+_NO_WIRE = {
+    "any": _ANYTHING,
+    "generator": "a lazy Iterable would be checked after it is accepted; use list[...]",
+    "is-instance": "an arbitrary class has no JSON form; add WithJsonSchema and a validator, or use a model",
+    "callable": "a function has no JSON form; take the field out, or use a Literal of names",
+    "is-subclass": "a class has no JSON form; use a Literal of names",
+    "complex": "a complex number has no JSON form; use a model with two float fields",
+    "missing-sentinel": "MISSING has no JSON form; use Optional with a default of None",
+    "call": "arguments of a function have no wire type; use a model",
+    "arguments": "arguments of a function have no wire type; use a model",
+    "arguments-v3": "arguments of a function have no wire type; use a model",
+}
+
+_HANDLERS: dict[str, Callable[[Reader, Core, Place], Node]] = {
+    "function-after": _after,
+    "function-before": _before,
+    "function-wrap": _before,
+    "function-plain": _plain,
+    "custom-error": _wrapped,
+    "default": _default,
+    "nullable": _nullable,
+    "json-or-python": _json_or_python,
+    "lax-or-strict": _strict_side,
+    "chain": _chain,
+    "union": _union,
+    "tagged-union": _tagged,
+    "list": _array(list),
+    "deque": _array(list),
+    "set": _array(set, unique=True),
+    "frozenset": _array(frozenset, unique=True),
+    "tuple": _tuple,
+    "dict": _dict,
+    "frozendict": _dict,
+    "ordered-dict": _dict,
+    "counter": _dict,
+    "literal": _literal,
+    "enum": _enum,
+    "json": _json,
+    "definitions": _definitions,
+    "definition-ref": _reference,
+    "model": records.read_model,
+    "dataclass": records.read_dataclass,
+    "typed-dict": records.read_typed_dict,
+    "named-tuple": records.read_named_tuple,
+}
