@@ -43,7 +43,9 @@ def load(target: str, *, wanted: str, accepts: Callable[[Any], bool]) -> Loaded:
     """
     place, name = _split(target)
     module, folder = _module(place)
-    found = {key: value for key, value in vars(module).items() if not key.startswith("_") and accepts(value)}
+    found = {
+        key: value for key, value in vars(module).items() if _is_own(key, value, module) and accepts(value)
+    }
     name = name or _only(found, place, wanted)
     if not hasattr(module, name):
         raise ConfigError(f"{place} has no {name!r}{_hint(name, found, wanted)}")
@@ -58,6 +60,12 @@ def _split(target: str) -> tuple[str, str]:
     if colon and tail.isidentifier() and head:
         return head, tail
     return target.removesuffix(":"), ""
+
+
+def _is_own(name: str, value: Any, module: ModuleType) -> bool:
+    """Not hidden, and no class that the module only imported."""
+    imported = isinstance(value, type) and value.__module__ != module.__name__
+    return not name.startswith("_") and not imported
 
 
 def _only(found: dict[str, Any], place: str, wanted: str) -> str:

@@ -35,13 +35,13 @@ def _is_model(value: Any) -> bool:
     return isinstance(value, Pipeline) or get_origin(value) is not None
 
 
-def _compiled(value: Any, dialect: str | None) -> CompiledSchema:
+def _compiled(value: Any, dialect: str | None) -> CompiledSchema[Any]:
     if isinstance(value, Pipeline):
         return value.compiled if dialect is None else compile_schema(value.output, dialect=dialect)
     return compile_schema(value, dialect=dialect or "kimi")
 
 
-def _told(compiled: CompiledSchema) -> dict[str, Any]:
+def _told(compiled: CompiledSchema[Any]) -> dict[str, Any]:
     relaxed = [{"path": r.path, "keyword": r.keyword, "value": r.value} for r in compiled.relaxed]
     return {
         "dialect": compiled.dialect,

@@ -9,6 +9,7 @@ import json
 import shutil
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -50,6 +51,8 @@ def cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%d %H:%M:%S") + ("Z" if value.utcoffset() == timedelta(0) else "")
     if isinstance(value, list | tuple):
         return _list(value)
     if isinstance(value, Mapping):
@@ -87,10 +90,10 @@ def _fit(
         shown.pop()
     widths = {column: wanted[column] for column in shown}
     while _total(widths.values()) > room:
-        widest = max(widths, key=lambda column: widths[column])
-        if widths[widest] <= NARROWEST:
+        broadest = max(widths, key=lambda column: widths[column])
+        if widths[broadest] <= NARROWEST:
             break
-        widths[widest] -= 1
+        widths[broadest] -= 1
     return shown, widths, [column for column in cells if column not in shown]
 
 
