@@ -46,7 +46,7 @@ class Judgement:
 class Judge:
     """Judges replies against one compiled model; built once, used for every row."""
 
-    def __init__(self, compiled: CompiledSchema) -> None:
+    def __init__(self, compiled: CompiledSchema[Any]) -> None:
         self._compiled = compiled
         self._fields = evidence_fields(compiled.model)
 
@@ -79,8 +79,7 @@ class Judge:
         return self._ground(text, value, source) if self._fields else Judgement("accepted", text, value)
 
     def _ground(self, text: str, value: Any, source: Source) -> Judgement:
-        compiled = self._compiled
-        rows, findings = ground(value, self._fields, source, wire_path=compiled.wire_path)
+        rows, findings = ground(value, self._fields, source)
         evidence = tuple(row.as_dict() for row in rows)
         verdict: Verdict = "findings" if findings else "accepted"
         return Judgement(verdict, text, value, evidence, tuple(findings))

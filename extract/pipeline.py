@@ -94,7 +94,7 @@ class Pipeline:
     # what it is made of ------------------------------------------------------------------------
 
     @cached_property
-    def compiled(self) -> CompiledSchema:
+    def compiled(self) -> CompiledSchema[Any]:
         """The wire schema of the output model."""
         return compile_schema(self.output, dialect=self.dialect or _dialect(self.client, self.wire))
 

@@ -30,7 +30,7 @@ class Results:
     target: Any
     job: str
     run_id: str
-    compiled: CompiledSchema
+    compiled: CompiledSchema[Any]
     columns: Columns
     key: Key
     evidence: bool = False

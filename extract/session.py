@@ -72,7 +72,7 @@ class Session:
         self._price = pipeline.prices.find(pipeline.model) if pipeline.prices else None
         self._purse = Purse(pipeline.budget, self._price)
         self._intake, self._source = intake, intake.source
-        if pipeline.rendering.columns:
+        if self._source.columns:  # an input without rows may have none
             pipeline.rendering.require(self._source.columns)
         self._tally = Tally()
         self._warmth = Warmth(pipeline.cache, pipeline.envelope.prefix_tokens)
@@ -102,11 +102,11 @@ class Session:
             evidence=pipeline.judge.wants_evidence,
         )
         check_output_names(
-            self._source.key.names,
+            self._source.key.columns,
             self._source.columns,
             pipeline.columns,
             self._output.sink if self._output else None,
-            many=pipeline.compiled.many,
+            many="many" if pipeline.compiled.many else "one",
             inputs="allow",
         )
         self._store.begin(

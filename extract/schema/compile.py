@@ -42,7 +42,7 @@ T = TypeVar("T")
 class CompiledSchema(Generic[T]):
     """A model as it goes over the wire and back. Immutable; make it with `compile_schema`.
 
-    model: what was compiled. dialect: its name. schema: the JSON Schema to send, and `text` its
+    model: what was compiled. name: how messages call it. dialect: its name. schema: the JSON Schema to send, and `text` its
     byte-stable form. fingerprint: hex SHA-256 of the text. relaxed: constraints that the wire schema
     cannot carry; they are told in descriptions and checked on every reply. counts: against the dialect's
     limits. warnings: for people, before the first request. many: the root is a list, so one reply
@@ -50,7 +50,7 @@ class CompiledSchema(Generic[T]):
     """
 
     def __init__(self, model: Any, dialect: Dialect) -> None:
-        name = _name_of(model)
+        name = self.name = _name_of(model)
         self.model = model
         self.dialect = dialect.name
         self.adapter: TypeAdapter[T] = _adapter(model, name)
