@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Custom",
+    "Entries",
     "Fields",
     "Items",
     "JsonText",
@@ -30,6 +31,7 @@ __all__ = [
     "Shape",
     "Unwrapped",
     "Wrapped",
+    "entries",
     "quote",
 ]
 
@@ -254,32 +256,72 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A mapping with free keys, as a list of structs of `key` and `value`, in the order of the answer."""
+    """A mapping with free keys, as a map. The keys are scalars and never null."""
 
     key: Shape
     value: Shape
 
     @property
-    def _list(self) -> Items:
-        parts = (Part("key", self.key, lambda pair: pair[0]), Part("value", self.value, lambda pair: pair[1]))
-        return Items(Fields(parts))
-
-    @property
     def duckdb(self) -> str:
-        return self._list.duckdb
+        return f"MAP({self.key.duckdb}, {self.value.duckdb})"
 
     def polars(self) -> pl.DataType:
-        return self._list.polars()
+        return dtype("Map", {"key": self.key.polars(), "value": self.value.polars()})
 
     def stored(self) -> pl.DataType:
-        return self._list.stored()
+        return dtype("Map", {"key": self.key.stored(), "value": self.value.stored()})
 
-    def plain(self, value: Any) -> list[Any] | None:
+    def plain(self, value: Any) -> dict[Any, Any] | None:
         if value is None:
             return None
         if not isinstance(value, Mapping):
             raise wrong(value, "mappings")
-        return self._list.plain(list(value.items()))
+        made = dict(self._pair(key, item) for key, item in value.items())
+        if len(made) != len(value):
+            raise MisfitError(f"two keys of {short(list(value))} are one in the column")
+        return made
+
+    def _pair(self, key: Any, value: Any) -> tuple[Any, Any]:
+        try:
+            made = self.key.plain(key)
+        except MisfitError as misfit:
+            raise misfit.under("[key]") from None
+        if made is None or made != made:
+            raise MisfitError(f"{short(key)} cannot be a key")
+        try:
+            return made, self.value.plain(value)
+        except MisfitError as misfit:
+            raise misfit.under(f"[{short(made)}]") from None
 
     def verify(self, value: Any) -> None:
-        self._list.verify(value)
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            raise wrong(value, "mappings")
+        for key, item in value.items():
+            self._pair_verified(key, item)
+
+    def _pair_verified(self, key: Any, value: Any) -> None:
+        if key is None or key != key:
+            raise MisfitError(f"{short(key)} cannot be a key")
+        self.key.verify(key)
+        try:
+            self.value.verify(value)
+        except MisfitError as misfit:
+            raise misfit.under(f"[{short(key)}]") from None
+
+
+def entries(key: Shape, value: Shape) -> Shape:
+    """A mapping whose keys are no scalars, as a list of structs of `key` and `value`."""
+    parts = (Part("key", key, lambda pair: pair[0]), Part("value", value, lambda pair: pair[1]))
+    return Entries(Items(Fields(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Entries(Wrapped):
+    """The list that `entries` makes."""
+
+    def plain(self, value: Any) -> Any:
+        if value is not None and not isinstance(value, Mapping):
+            raise wrong(value, "mappings")
+        return self.inner.plain(None if value is None else list(value.items()))

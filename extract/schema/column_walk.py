@@ -28,7 +28,19 @@ from extract.schema.column_nodes import (
     refs_of,
 )
 from extract.schema.column_scalars import SCALARS, Choice, Number, Scalar
-from extract.schema.column_types import Custom, Fields, Items, JsonText, Pairs, Part, Served, Shape, Unwrapped
+from extract.schema.column_types import (
+    Custom,
+    Entries,
+    Fields,
+    Items,
+    JsonText,
+    Pairs,
+    Part,
+    Served,
+    Shape,
+    Unwrapped,
+    entries,
+)
 
 __all__ = ["Walk", "walk"]
 
@@ -85,7 +97,10 @@ class Walk:
     def _start(self, *, many: bool) -> Node:
         """The node of one row."""
         root = self._root(self._schema)
-        return root.get("items_schema", {"type": "any"}) if many and root["type"] in _LISTS else self._schema
+        if not many or root["type"] not in (*_LISTS, "tuple"):
+            return self._schema
+        items: Node | list[Node] = root.get("items_schema", {"type": "any"})
+        return items[0] if isinstance(items, list) else items
 
     def _root(self, node: Node) -> Node:
         """Through what wraps an object without making it nullable or another type."""
@@ -225,7 +240,8 @@ class Walk:
     def _pairs(self, node: Node, path: str) -> Shape:
         key = self._shape(node.get("keys_schema", {"type": "any"}), f"{path}[].key")
         value = {"type": "int"} if node["type"] == "counter" else node.get("values_schema", {"type": "any"})
-        return Pairs(key, self._shape(value, f"{path}[].value"))
+        make = entries if isinstance(key, Fields | Items | Pairs | Entries) else Pairs
+        return make(key, self._shape(value, f"{path}[].value"))
 
     def _tuple(self, node: Node, path: str) -> Shape:
         items, variadic = node["items_schema"], node.get("variadic_item_index")

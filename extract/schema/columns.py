@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "MisfitError", "columns_of", "quote"]
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """The typed columns of one output model.
+@dataclass(frozen=True, eq=False, repr=False)
+class Columns(Mapping[str, "pl.DataType"]):
+    """The typed columns of one output model: a mapping of names to Polars dtypes, and what goes with it.
 
     parts: one a column, in the order of the model's fields.
     json_text: paths of the places that are stored as JSON text, as `extra` or `lines[].extra`.
@@ -38,7 +38,21 @@ class Columns:
     parts: tuple[Part, ...]
     json_text: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    extras: Callable[[Any], Iterable[str]] = field(default=lambda value: (), repr=False)
+    extras: Callable[[Any], Iterable[str]] = lambda value: ()
+
+    def __getitem__(self, name: str) -> pl.DataType:
+        return self.polars[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __repr__(self) -> str:
+        shown = (f"{name}: {dtype}" for name, dtype in self.polars.items())
+        text = f"; JSON text: {', '.join(self.json_text)}" if self.json_text else ""
+        return f"Columns({', '.join(shown)}{text})"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ network, no clock, no file.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
 
@@ -42,11 +41,11 @@ T = TypeVar("T")
 class CompiledSchema(Generic[T]):
     """A model as it goes over the wire and back. Immutable; make it with `compile_schema`.
 
-    model: what was compiled. name: how messages call it. dialect: its name. schema: the JSON Schema to send, and `text` its
-    byte-stable form. fingerprint: hex SHA-256 of the text. relaxed: constraints that the wire schema
-    cannot carry; they are told in descriptions and checked on every reply. counts: against the dialect's
-    limits. warnings: for people, before the first request. many: the root is a list, so one reply
-    gives many rows, each an `item`.
+    model: what was compiled. name: how messages call it. dialect: its name. schema: the JSON Schema to
+    send, and `text` its byte-stable form. fingerprint: hex SHA-256 of the text. relaxed: constraints that
+    the wire schema cannot carry; they are told in descriptions and checked on every reply. counts: against
+    the dialect's limits. warnings: for people, before the first request. many: the root is a list, so one
+    reply gives many rows, each an `item`.
     """
 
     def __init__(self, model: Any, dialect: Dialect) -> None:
@@ -114,9 +113,9 @@ class CompiledSchema(Generic[T]):
         return _item_of(self.model) if self.many else self.model
 
     @property
-    def columns(self) -> Mapping[str, Any]:
-        """The Polars schema of the output table."""
-        return self._columns.polars
+    def columns(self) -> Columns:
+        """The columns of the output table: a mapping of names to Polars dtypes, JSON text named."""
+        return self._columns
 
     def ddl(self, table: str) -> str:
         """The CREATE TABLE statement of the output table in DuckDB."""
@@ -126,7 +125,7 @@ class CompiledSchema(Generic[T]):
     def _columns(self) -> Columns:
         from extract.schema.columns import columns_of
 
-        return columns_of(self.item, many=self.many)
+        return columns_of(self.model, many=self.many)
 
     @cached_property
     def _is_text_model(self) -> bool:

@@ -123,7 +123,7 @@ def as_set(kind: Kind) -> Kind:
 
 def mapped(kind: Kind) -> Kind:
     values = st.dictionaries(WORDS, kind.values, max_size=3)
-    back = lambda plain: {pair["key"]: kind.back(pair["value"]) for pair in plain}  # noqa: E731
+    back = lambda plain: {key: kind.back(value) for key, value in plain.items()}  # noqa: E731
     return Kind(dict[str, kind.annotation], values, back, hashable=False)
 
 

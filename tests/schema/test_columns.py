@@ -143,17 +143,17 @@ TABLE: list[tuple[Any, pl.DataType, str, Any, Any]] = [
     ),
     (
         dict[str, int],
-        pl.List(pl.Struct({"key": pl.String, "value": pl.Int64})),
-        'STRUCT("key" VARCHAR, "value" BIGINT)[]',
+        pl.Map(pl.String, pl.Int64),
+        "MAP(VARCHAR, BIGINT)",
         {"b": 1, "a": 2},
-        [{"key": "b", "value": 1}, {"key": "a", "value": 2}],
+        {"b": 1, "a": 2},
     ),
     (
         Counter[str],
-        pl.List(pl.Struct({"key": pl.String, "value": pl.Int64})),
-        'STRUCT("key" VARCHAR, "value" BIGINT)[]',
+        pl.Map(pl.String, pl.Int64),
+        "MAP(VARCHAR, BIGINT)",
         {"b": 1},
-        [{"key": "b", "value": 1}],
+        {"b": 1},
     ),
     (
         Position,
@@ -307,6 +307,8 @@ def test_many_rows_out_of_one_answer() -> None:
         assert columns.polars == {"grams": pl.Int64()}
         assert columns.row(Weight(2)) == {"grams": 2}
     assert columns_of(list[int], many=True).row(5) == {"value": 5}
+    assert columns_of(list[list[int]], many=True).polars == {"value": pl.List(pl.Int64)}
+    assert columns_of(tuple[Weight, ...], many=True).polars == {"grams": pl.Int64()}
 
 
 def test_a_root_model_is_its_root_at_every_level() -> None:
@@ -417,6 +419,13 @@ def test_names_that_differ_by_case_alone_are_found_at_any_depth() -> None:
     )
     apart = create_model("Apart", É=(str, ...), é=(str, ...), name=(str, ...), name_=(str, ...))
     assert columns_of(apart).case_twins() == ()
+
+
+def test_columns_are_a_polars_schema() -> None:
+    columns = columns_of(one(int | str))
+    assert columns == {"field": pl.String()}
+    assert pl.DataFrame(schema=columns).schema == pl.Schema(columns) == columns.polars
+    assert repr(columns) == "Columns(field: String; JSON text: field)"
 
 
 def test_columns_are_made_once_and_are_pure() -> None:
