@@ -70,10 +70,10 @@ class Filler:
                 return found
         if any(branch.form in SCALARS for branch in field.branches):
             found = self._scalar(field, parents)
-            if found.value is None and field.name not in self.ambiguous:
-                self.missing.append(field.name)
-            return found
-        return NOTHING
+            if found.value is not None or field.name in self.ambiguous:
+                return found
+        self.missing.append(field.name)
+        return Found(field.otherwise)
 
     def _structure(self, field: Field, branch: Branch, parents: tuple[Field, ...]) -> Found:
         match branch.form:

@@ -99,6 +99,7 @@ KINDS: dict[str, tuple[tuple[frozenset[str], ...], tuple[frozenset[str], ...]]] 
     "due date": (_sets("due date", "due", "payment due", "payment due date"), _sets("payable until")),
     "supplier": (_sets("supplier", "supplier name"), ()),
     "customer": (_sets("customer", "customer name", "bill", "billed", "invoice recipient"), ()),
+    "order number": (_sets("order number", "order", "order id", "customer order", "order ref"), ()),
     "currency": (_sets("currency", "invoice currency", "currency code"), ()),
     "subtotal": (
         _sets("subtotal", "net", "total net", "net amount", "net total amount", "base net", "subtotal net"),

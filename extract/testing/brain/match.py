@@ -28,13 +28,18 @@ def score(field: Field, label: str) -> int:
 def _score(field: Field, said: Meaning) -> int:
     if said in field.names:
         return SAME
-    if said in field.words:
+    if said in field.words and not _is_else(field, said):
         return DESCRIBED
     best = 0
     for kind in field.kinds:
         proper, loose = KINDS[kind]
         best = max(best, PROPER if said in proper else LOOSE if said in loose else 0)
     return best or (NEAR if _near(field, said) else 0)
+
+
+def _is_else(field: Field, said: Meaning) -> bool:
+    """Whether a label is of a kind, and the field of another."""
+    return bool(field.kinds) and said in _KINDS_OF and not (_KINDS_OF[said] & field.kinds)
 
 
 def _near(field: Field, said: Meaning) -> bool:

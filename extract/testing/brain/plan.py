@@ -5,6 +5,7 @@ Made once for a schema. Knows no document.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,18 +20,17 @@ Form = Literal[
 
 _DEPTH = 6
 _PHRASE = re.compile(
-    r"\s*(?:[,;:()\[\]\n]|\.\s|\.$|\bor\b|\boder\b|\bou\b|\bo\b|\s/\s|\s[–—-]\s|[\"“”„'‘’])\s*"
+    r"\s*(?:[,;:()\[\]\n]|\.\s|\.$|\bor\b|\boder\b|\bou\b|\bo\b|\s/\s|\s[–—-]\s|[\"“”„])\s*"
 )
 _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
-    ("datetime", re.compile(r"date[ -]?time|date and time|YYYY-MM-DDT|timestamp", re.I)),
-    ("date", re.compile(r"YYYY-MM-DD|ISO 8601 date|calendar date|\ba date\b|format: date\b", re.I)),
-    ("duration", re.compile(r"ISO 8601 duration|\bduration\b|PT1H", re.I)),
-    ("time", re.compile(r"HH:MM|time of day|format: time\b", re.I)),
-    (
-        "decimal",
-        re.compile(r"\bdecimal (?:number|string|digits)|\bdecimal\b.*\bstring\b|exact decimal", re.I),
-    ),
+    ("datetime", re.compile(r"date and time in ISO|YYYY-MM-DDT", re.I)),
+    ("date", re.compile(r"YYYY-MM-DD", re.I)),
+    ("duration", re.compile(r"duration in ISO", re.I)),
+    ("time", re.compile(r"time of day as|HH:MM", re.I)),
+    ("decimal", re.compile(r"decimal number written as text|decimal number as (?:a )?string", re.I)),
 )
+_DEFAULT = re.compile(r"If nothing else is known: (.+)\Z", re.S)
+_EMPTY = re.compile(r"\bempty (?:list|if|when|for|where)\b", re.I)
 _PLAIN: dict[str, Form] = {"boolean": "boolean", "integer": "integer", "number": "number"}
 _FORMATS: dict[str, Form] = {
     "date": "date",
@@ -59,6 +59,7 @@ class Field:
     kinds: the kinds of business value it can be, as `total`.
     branches: without null.
     quote_of: the name of the field whose supporting words it takes.
+    otherwise: what the schema itself asks for where the document has nothing, or None.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Field:
     description: str = ""
     branches: tuple[Branch, ...] = ()
     quote_of: str | None = None
+    otherwise: Any = None
     cues: dict[Any, frozenset[str]] = field(default_factory=dict)
 
     def branch(self, *forms: Form) -> Branch | None:
@@ -95,6 +97,7 @@ class _Planner:
         names = tuple(dict.fromkeys(filter(None, (meaning_of_name(name), meaning_of_name(title)))))
         words = frozenset(filter(None, map(meaning, _phrases(said))))
         made = Field(name, names, words, _kinds(names, words), said)
+        made.otherwise = _otherwise(said)
         nodes = self._flat(node)
         made.branches = tuple(b for n in nodes if (b := self._branch(n, said, depth)).form != "null")
         for branch in made.branches:
@@ -149,9 +152,22 @@ def _scalar(node: dict[str, Any], said: str) -> Form:
     kind = node.get("type")
     if kind == "string":
         known = _FORMATS.get(str(node.get("format", "")))
+        if known is not None:
+            return known
         own = str(node.get("description") or "") or said
-        return known or next((form for form, pattern in _FORMS if pattern.search(own)), "string")
+        return next((form for form, pattern in _FORMS if pattern.search(own)), "string")
     return _PLAIN.get(str(kind), "null")
+
+
+def _otherwise(said: str) -> Any:
+    """A default that the description names, or the empty list where it says so."""
+    named = _DEFAULT.search(said)
+    if named is None:
+        return [] if _EMPTY.search(said) else None
+    try:
+        return json.loads(named[1])
+    except ValueError:
+        return None
 
 
 def _phrases(description: str) -> list[str]:

@@ -14,6 +14,7 @@ from extract.testing.brain.lexicon import BARE_LABELS, STOP, WORDS
 Meaning = frozenset[str]
 
 _NUMBER_SIGN = re.compile(r"\b(?:n\s?[°º]|n\.\s?[°ºo]|n[or]\.|num\.)|№|#", re.I)
+_CREDIT_NOTE = re.compile(r"\bcredit notes?\b|\bnote de credit\b|\bnota de (?:credito|abono)\b", re.I)
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|[-+]?\d+(?:[.,]\d+)?\s?%")
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -64,7 +65,8 @@ def meaning(phrase: str) -> Meaning:
 
     Empty for a phrase that says nothing.
     """
-    words = _WORD.findall(plain(_NUMBER_SIGN.sub(" number ", _ASIDE.sub(" ", phrase))))
+    text = plain(_NUMBER_SIGN.sub(" number ", _ASIDE.sub(" ", phrase)))
+    words = _WORD.findall(_CREDIT_NOTE.sub("creditnote", text))
     found = {m for word in words if word not in STOP for m in meaning_of(word)}
     if not found and len(words) == 1:
         found = {BARE_LABELS[words[0]]} if words[0] in BARE_LABELS else set()

@@ -160,7 +160,8 @@ def serve(
     listener = listen(port)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     sys.stderr.write(
-        f"extract serve: {WHAT_IT_IS}. EXTRACT_BASE_URL={address} EXTRACT_API_KEY={api_key}; counts at {address}/_endpoint/counts\n"
+        f"extract serve: {address} is {WHAT_IT_IS}; Ctrl-C stops it, {address}/_endpoint/counts counts.\n"
+        f"  export EXTRACT_BASE_URL={address} EXTRACT_API_KEY={api_key}\n"
     )
     sys.stderr.flush()
     server.run([listener])

@@ -32,10 +32,10 @@ def usage_of(ask: Ask, total: int, lookup: Lookup, answer: Answer) -> dict[str, 
     return usage
 
 
-def body_of(ask: Ask, message_id: str, answer: Answer, usage: dict[str, Any]) -> dict[str, Any]:
+def body_of(ask: Ask, number: int, answer: Answer, usage: dict[str, Any]) -> dict[str, Any]:
     """The whole reply."""
     return {
-        "id": message_id,
+        "id": f"msg_local_{number:08d}",
         "type": "message",
         "role": "assistant",
         "model": ask.model,

@@ -3,7 +3,7 @@
 Two ways. A signature in each thinking block covers all blocks of its turn, so that any change shows,
 also after a restart. A memory of what was answered to which conversation shows that blocks were
 dropped: the same text without its thinking. A turn of other text alone is an example that the
-user wrote, and is taken. Knows nothing of HTTP.
+user wrote, and is taken. The chat wire has no such rule: there the same text is enough. Knows no HTTP.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
-from extract.testing.endpoint.ask import Ask, Block, Turn, canonical
+from extract.testing.endpoint.ask import Ask, Block, Turn, Wire, canonical
 from extract.testing.endpoint.cache import Boundary
 
 _KEY = b"a stand-in, not a secret"
@@ -91,7 +91,7 @@ def own_turns(ask: Ask, boundaries: Sequence[Boundary], memory: Memory) -> tuple
     for i, turn in enumerate(ask.turns):
         if turn.role != "assistant":
             continue
-        kind = _judge(turn, boundaries[i].digest, memory)
+        kind = _judge(turn, boundaries[i].digest, memory, ask.wire)
         if kind == "changed":
             return own, f"messages.{i}.content: {CHANGED}"
         if kind == "own":
@@ -99,14 +99,16 @@ def own_turns(ask: Ask, boundaries: Sequence[Boundary], memory: Memory) -> tuple
     return own, None
 
 
-def _judge(turn: Turn, before: bytes, memory: Memory) -> str:
+def _judge(turn: Turn, before: bytes, memory: Memory, wire: Wire) -> str:
     if memory.sent(before, turn.blocks):
         return "own"
     marks = [_mark(block) for block in turn.blocks if block["type"] in _SEALED]
     if marks:
         expected = seal(turn.blocks)
         return "own" if all(mark == expected for mark in marks) else "changed"
-    return "changed" if memory.stripped(before, turn.blocks) else "example"
+    if not memory.stripped(before, turn.blocks):
+        return "example"
+    return "own" if wire == "chat" else "changed"
 
 
 def _mark(block: dict[str, Any]) -> Any:

@@ -1,22 +1,25 @@
 """The service without HTTP: from headers and a body to what is to be sent, and when.
 
-Applies, in this order: key, limits, rules, the assistant's own blocks, context, faults; then answers. Knows the
-clock it is given; sends nothing itself.
+Applies, in this order: key, limits, rules, the assistant's own blocks, context, faults; then answers.
+Knows the clock it is given; sends nothing itself.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import math
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from email.utils import formatdate
 from functools import lru_cache
 from typing import Any
 
 import jiter
 
 from extract.testing.endpoint import messages
-from extract.testing.endpoint.ask import Ask, Block, Wire, ask_of_messages
+from extract.testing.endpoint.ask import Ask, Block, Wire
 from extract.testing.endpoint.cache import Boundary, Lookup, PromptCache
 from extract.testing.endpoint.counters import Counters, Entry
 from extract.testing.endpoint.faults import (
@@ -31,13 +34,14 @@ from extract.testing.endpoint.faults import (
 )
 from extract.testing.endpoint.knobs import Knobs
 from extract.testing.endpoint.limits import Limits
-from extract.testing.endpoint.reply import Answer, answer
+from extract.testing.endpoint.reply import answer
 from extract.testing.endpoint.rules.dialect import dialect_problem
-from extract.testing.endpoint.rules.messages import FIELDS, RULES
 from extract.testing.endpoint.rules.rule import Refusal, first_broken
 from extract.testing.endpoint.seals import Memory, own_turns
+from extract.testing.endpoint.wires import WIRES, Wiring
 
 Headers = Mapping[str, str]
+LARGEST_BODY = 128 * 2**20
 
 
 @dataclass(slots=True)
@@ -104,24 +108,25 @@ class Service:
 
     def take(self, wire: Wire, headers: Headers, raw: bytes, entry: Entry) -> Sending:
         """What is to be sent for a request."""
-        sending = self._take(wire, headers, raw, entry)
+        taken = self._take(wire, headers, raw, entry)
+        sending = self._problem(wire, taken, entry) if isinstance(taken, Problem) else taken
         entry.status = sending.status
         sending.headers["request-id"] = entry.request_id
         return sending
 
-    def _take(self, wire: Wire, headers: Headers, raw: bytes, entry: Entry) -> Sending:
-        knobs = self.knobs
-        problem = self._key_problem(headers) or self._limits.refuse(knobs)
+    def _take(self, wire: Wire, headers: Headers, raw: bytes, entry: Entry) -> Sending | Problem:
+        problem = self._key_problem(headers) or self._limits.refuse(self.knobs)
         if problem is not None:
-            return self._problem(wire, problem, entry)
-        body = _parsed(raw)
+            return problem
+        body = _parsed(headers, raw)
         if isinstance(body, Problem):
-            return self._problem(wire, body, entry)
-        read = self._read(wire, body)
-        if isinstance(read, Problem):
-            return self._problem(wire, read, entry)
-        self._note_unknown(wire, body)
-        return self._converse(read, raw, entry)
+            return body
+        refusal = self._refusal(WIRES[wire], body)
+        if refusal is not None:
+            return Problem(400, "invalid_request_error", refusal.message, rule=refusal.rule)
+        if not body.keys() <= WIRES[wire].fields:
+            self.counters.unknown_fields.update(body.keys() - WIRES[wire].fields)
+        return self._converse(WIRES[wire].ask(body), raw, entry)
 
     def _key_problem(self, headers: Headers) -> Problem | None:
         given = None
@@ -135,81 +140,87 @@ class Service:
         said = "API key is missing" if given is None else "API key is invalid"
         return Problem(401, "authentication_error", f"{said}; send Authorization: Bearer YOUR_API_KEY")
 
-    def _read(self, wire: Wire, body: dict[str, Any]) -> Ask | Problem:
-        refusal = first_broken(RULES, body)
-        if refusal is None and self.knobs.dialect == "kimi":
-            refusal = _schema_refusal(body)
-        if refusal is not None:
-            return Problem(400, "invalid_request_error", refusal.message, rule=refusal.rule)
-        return ask_of_messages(body)
+    def _refusal(self, wiring: Wiring, body: dict[str, Any]) -> Refusal | None:
+        refusal = first_broken(wiring.rules, body)
+        if refusal is not None or self.knobs.dialect != "kimi":
+            return refusal
+        for place, schema in wiring.schemas(body):
+            problem = _dialect_problem(json.dumps(schema))
+            if problem is not None:
+                said = f"{place} is not a valid moonshot flavored json schema, details: <{problem}>"
+                return Refusal("dialect", said)
+        return None
 
-    def _note_unknown(self, wire: Wire, body: dict[str, Any]) -> None:
-        if not body.keys() <= FIELDS:
-            self.counters.unknown_fields.update(body.keys() - FIELDS)
-
-    def _converse(self, ask: Ask, raw: bytes, entry: Entry) -> Sending:
+    def _converse(self, ask: Ask, raw: bytes, entry: Entry) -> Sending | Problem:
         boundaries = ask.boundaries()
-        total = boundaries[-1].tokens
         own, changed = own_turns(ask, boundaries, self._memory)
         first = min(own, default=len(ask.turns))
         entry.model, entry.stream, entry.reask = ask.model, ask.stream, bool(own)
         entry.row = boundaries[first].digest.hex()
         self.counters.see(entry)
-        problem = self._late_problem(ask, total, changed)
+        problem = self._late_problem(ask, boundaries[-1].tokens, changed)
         if problem is not None:
-            return self._problem(ask.wire, problem, entry)
+            return problem
         random = self._draws.next(raw, self.knobs.seed)
         entry.fault = draw_fault(self.knobs, random)
-        delay = self.knobs.latency.draw(random)
-        if entry.fault in PROBLEMS:
-            return replace(self._problem(ask.wire, PROBLEMS[entry.fault], entry), delay=delay)
-        if entry.fault in PAGES:
-            status, title = PAGES[entry.fault]
-            return Sending(status, [page(title)], "text/html", delay=delay)
-        sending = self._answer(ask, boundaries, _document(ask, first), entry)
-        sending.delay = delay
-        if entry.fault in OF_THE_CONNECTION:
-            sending.ending = entry.fault
+        sending = self._faulty(ask, entry) or self._answer(ask, boundaries, _document(ask, first), entry)
+        sending.delay = self.knobs.latency.draw(random)
         return sending
 
     def _late_problem(self, ask: Ask, total: int, changed: str | None) -> Problem | None:
         if changed is not None:
             return Problem(400, "invalid_request_error", changed, rule="own_blocks")
-        if total + ask.max_tokens > self.knobs.context and total > self.knobs.context - ask.max_tokens:
-            said = f"Invalid request: Your request exceeded model token limit: {self.knobs.context} (requested: {total + ask.max_tokens})"
+        limit, wanted = self.knobs.context, total + ask.max_tokens
+        if wanted > limit:
+            said = f"Invalid request: Your request exceeded model token limit: {limit} (requested: {wanted})"
             return Problem(400, "invalid_request_error", said, rule="context")
-        return self._limits.refuse_tokens(self.knobs, total + ask.max_tokens)
+        return self._limits.refuse_tokens(self.knobs, wanted)
+
+    def _faulty(self, ask: Ask, entry: Entry) -> Sending | None:
+        """What a fault sends in place of an answer, or None."""
+        if entry.fault in PROBLEMS:
+            return self._problem(ask.wire, PROBLEMS[entry.fault], entry)
+        if entry.fault in PAGES:
+            status, title = PAGES[entry.fault]
+            return Sending(status, [page(title)], "text/html")
+        if entry.fault == "error200" and not ask.stream:
+            return replace(self._problem(ask.wire, PROBLEMS["err529"], entry), status=200)
+        return None
 
     def _answer(self, ask: Ask, boundaries: list[Boundary], document: list[Block], entry: Entry) -> Sending:
+        wiring, total = WIRES[ask.wire], boundaries[-1].tokens
         made = answer(ask, document, entry.fault, self.knobs.search)
-        lookup = self._look(boundaries)
-        usage = messages.usage_of(ask, boundaries[-1].tokens, lookup, made)
+        lookup = self._look(boundaries, implicit=wiring.implicit)
         self._memory.keep(boundaries[-1].digest, made.blocks)
-        self.counters.answer(entry, usage)
-        body = messages.body_of(ask, f"msg_local_{entry.number:08d}", made, usage)
-        begun = self._begun(lookup, ask.ttl)
+        self.counters.answer(entry, messages.usage_of(ask, total, lookup, made))
+        body = wiring.body(ask, entry.number, made, wiring.usage(ask, total, lookup, made))
+        sending = Sending(200, [_dump(body)], begun=lambda: self._cache.keep(lookup.pending, ask.ttl))
         if ask.stream:
-            chunks = self._cut(messages.events_of(body))
-            return Sending(200, chunks, "text/event-stream", gap=self.knobs.event_delay, begun=begun)
-        return Sending(200, [_dump(body)], begun=begun)
+            sending.media_type, sending.gap = "text/event-stream", self.knobs.event_delay
+            sending.chunks = self._cut(self._events(wiring, ask, body, entry))
+        if entry.fault in OF_THE_CONNECTION:
+            sending.ending = str(entry.fault)
+        return sending
 
-    def _begun(self, lookup: Lookup, ttl: str) -> Callable[[], None]:
-        return lambda: self._cache.keep(lookup.pending, ttl)
+    def _events(self, wiring: Wiring, ask: Ask, body: dict[str, Any], entry: Entry) -> Iterable[bytes]:
+        events = wiring.events(ask, body)
+        if entry.fault != "error200":
+            return events
+        _, kind, said, *_ = PROBLEMS["err529"]
+        error = error_body(ask.wire, kind, said, entry.request_id)
+        return [next(iter(events)), wiring.error_event(error)]
 
-    def _look(self, boundaries: list[Boundary]) -> Lookup:
+    def _look(self, boundaries: list[Boundary], *, implicit: bool) -> Lookup:
         knobs = self.knobs
         if knobs.cache == "off":
             return Lookup()
-        writable = len(boundaries) - (knobs.cache_tail == "off") - 0
-        writable = len(boundaries) if knobs.cache_tail == "on" else len(boundaries) - 1
+        writable = len(boundaries) - (knobs.cache_tail == "off")
         lookup = self._cache.look(boundaries, writable=writable, minimum=knobs.cache_minimum)
-        if knobs.cache == "implicit":
+        if implicit or knobs.cache == "implicit":
             return replace(lookup, written=0)
-        return (
-            Lookup(0, lookup.read + lookup.written, lookup.pending)
-            if knobs.cache == "writes_only"
-            else lookup
-        )
+        if knobs.cache == "writes_only":
+            return Lookup(0, lookup.read + lookup.written, lookup.pending)
+        return lookup
 
     def _cut(self, events: Iterable[bytes]) -> Iterable[bytes]:
         size = self.knobs.chunk
@@ -221,16 +232,23 @@ class Service:
     def _problem(self, wire: Wire, problem: Problem, entry: Entry) -> Sending:
         entry.rule = problem.rule
         body = error_body(wire, problem.kind, problem.message, entry.request_id)
-        return Sending(problem.status, [_dump(body)], headers=self._wait_headers(problem))
+        wait = _wait_header(self.knobs.retry_after, problem) if problem.status == 429 else None
+        headers = {} if wait is None else {"retry-after": wait}
+        return Sending(problem.status, [_dump(body)], headers=headers)
 
-    def _wait_headers(self, problem: Problem) -> dict[str, str]:
-        if problem.status != 429 or self.knobs.retry_after == "none":
-            return {}
-        if self.knobs.retry_after not in ("auto", "date"):
-            return {"retry-after": self.knobs.retry_after}
-        if problem.retry_after is None:
-            return {}
-        return {"retry-after": f"{max(problem.retry_after, 0.001):.3f}"}
+
+def _wait_header(knob: str, problem: Problem) -> str | None:
+    """The `retry-after` of a 429: a whole number of seconds where it is a second or more."""
+    if knob == "none":
+        return None
+    if knob not in ("auto", "date"):
+        return knob
+    wait = problem.retry_after
+    if wait is None:
+        return None
+    if knob == "date":
+        return formatdate(time.time() + math.ceil(wait), usegmt=True)
+    return str(math.ceil(wait)) if wait >= 1 else f"{max(wait, 0.001):.3f}"
 
 
 def _document(ask: Ask, first_own: int) -> list[Block]:
@@ -239,7 +257,11 @@ def _document(ask: Ask, first_own: int) -> list[Block]:
     return users[-1].blocks if users else []
 
 
-def _parsed(raw: bytes) -> dict[str, Any] | Problem:
+def _parsed(headers: Headers, raw: bytes) -> dict[str, Any] | Problem:
+    if len(raw) > LARGEST_BODY:
+        return Problem(413, "request_too_large", f"the body is larger than {LARGEST_BODY} bytes", rule="size")
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return Problem(400, "invalid_request_error", "content-type: must be application/json", rule="json")
     try:
         body = jiter.from_json(raw, allow_inf_nan=False)
     except ValueError as error:
@@ -247,19 +269,6 @@ def _parsed(raw: bytes) -> dict[str, Any] | Problem:
     if not isinstance(body, dict):
         return Problem(400, "invalid_request_error", "the body must be a JSON object", rule="json")
     return body
-
-
-def _schema_refusal(body: dict[str, Any]) -> Refusal | None:
-    places = [("output_config.format.schema", body.get("output_config", {}).get("format", {}).get("schema"))]
-    places += [
-        (f"tools.{i}.input_schema", tool.get("input_schema")) for i, tool in enumerate(body.get("tools", ()))
-    ]
-    for place, schema in places:
-        problem = None if schema is None else _dialect_problem(json.dumps(schema))
-        if problem is not None:
-            said = f"{place} is not a valid moonshot flavored json schema, details: <{problem}>"
-            return Refusal("dialect", said)
-    return None
 
 
 @lru_cache(maxsize=256)

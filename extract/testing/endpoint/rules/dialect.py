@@ -13,17 +13,20 @@ from typing import Any
 from extract.testing.endpoint.rules.rule import is_number
 
 KEYWORDS = frozenset(
-    ("type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs")
-    + (
-        "title",
-        "description",
-        "default",
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
+    (
+        *(
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "enum",
+            "anyOf",
+            "$ref",
+            "$defs",
+        ),
+        *("title", "description", "default", "minimum", "maximum", "minLength", "maxLength"),
+        *("minItems", "maxItems"),
     )
 )
 TYPES = frozenset(("object", "array", "string", "integer", "number", "boolean", "null"))

@@ -244,6 +244,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 FIELDS = frozenset(
-    ("model", "max_tokens", "messages", "system", "stream", "tools", "tool_choice", "stop_sequences")
-    + ("cache_control", "output_config", "temperature", "top_p")
+    (
+        *("model", "max_tokens", "messages", "system", "stream", "tools", "tool_choice", "stop_sequences"),
+        *("cache_control", "output_config", "temperature", "top_p"),
+    )
 )
