@@ -102,7 +102,8 @@ def _validator_class() -> Any:
         FORM: _form,
         KEYS: _keys,
     }
-    return validators.extend(Draft202012Validator, keywords, type_checker=types)
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, keywords, type_checker=types)
 
 
 def _is_finite(value: float) -> bool:
@@ -144,7 +145,7 @@ def _form(validator: Any, form: str, value: Any, schema: Schema) -> Iterator[Any
         yield _error("text form")
 
 
-def _keys(validator: Any, unique: bool, value: Any, schema: Schema) -> Iterator[Any]:
+def _keys(validator: Any, unique: Any, value: Any, schema: Schema) -> Iterator[Any]:
     if not isinstance(value, list):
         return
     seen: set[str] = set()

@@ -7,6 +7,8 @@ network, no clock, no file.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
 
@@ -24,6 +26,7 @@ from extract.schema.decode import Turner
 from extract.schema.dialect import Dialect, dialect_of
 from extract.schema.dump import Dumper
 from extract.schema.explain import Explainer
+from extract.schema.fits import MODEL
 from extract.schema.jsontext import JsonTextError, parts_of, pointer, read, unwrap, write
 from extract.schema.limits import Counts, count
 from extract.schema.places import NOWHERE, Places
@@ -85,14 +88,23 @@ class CompiledSchema(Generic[T]):
         as it is, right or wrong, since `check` judges; text that is no JSON comes back unchanged. Raises
         ValueError for an instance that has no JSON form.
         """
-        if isinstance(value, str) and not self._is_text_model:
-            try:
-                plain = read(unwrap(value))
-            except JsonTextError:
-                return value
-        else:
-            plain = self._dumper.dump(value)
+        try:
+            plain = self._plain(value)
+        except JsonTextError:
+            return str(value)
         return write(self._encode(plain) if self._encode else plain)
+
+    def _plain(self, value: T | str) -> Any:
+        """A value or JSON text in the model's shape; a string that the model itself takes is a value."""
+        if not isinstance(value, str) or isinstance(value, Enum):
+            return self._dumper.dump(value)
+        try:
+            plain = read(unwrap(value))
+        except JsonTextError:
+            if self._fits(value):
+                return value
+            raise
+        return value if not self._fits(plain) and self._fits(value) else plain
 
     def wire_to_model(self, path: str, text: str | None = None) -> str:
         """The JSON pointer in the model's shape for one in the wire shape.
@@ -128,8 +140,8 @@ class CompiledSchema(Generic[T]):
         return columns_of(self.model, many=self.many)
 
     @cached_property
-    def _is_text_model(self) -> bool:
-        return False
+    def _fits(self) -> Callable[[Any], bool]:
+        return self._turner.fits.test(self._shape.root, MODEL)
 
     @cached_property
     def _turner(self) -> Turner:

@@ -14,6 +14,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, WithJsonSchema
 from pydantic_core import core_schema
 
+from extract.schema.jsontext import write
 from extract.schema.notes import note_from
 from extract.schema.scalars import Core, choice_of
 from extract.schema.shape import (
@@ -118,9 +119,16 @@ def string_format(reader: Reader, core: Core) -> str:
     return _FORMS.get(name, name)
 
 
+def inner_json_schema(reader: Reader, core: Core) -> str:
+    """The JSON schema of what a `Json[T]` text holds, as text, or "" where it says nothing."""
+    inner = core.get("schema")
+    schema = None if inner is None else _generate(reader, inner)
+    return write(schema) if schema and schema.keys() - {"title"} else ""
+
+
 def _generate(reader: Reader, core: Core) -> Mapping[str, Any] | None:
     sources = list(reader.sources.values())
-    whole: Any = core_schema.definitions_schema(core, sources) if sources else core  # type: ignore[arg-type]
+    whole: Any = core_schema.definitions_schema(core, sources) if sources else core
     try:
         return GenerateJsonSchema(by_alias=True).generate(whole, mode="validation")
     except (PydanticInvalidForJsonSchema, PydanticUserError, KeyError, TypeError):

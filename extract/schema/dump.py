@@ -20,7 +20,7 @@ from uuid import UUID
 
 from pydantic import AnyUrl, RootModel, SecretBytes, SecretStr
 from pydantic.networks import _BaseMultiHostUrl
-from pydantic_core import SchemaSerializer, Url, to_jsonable_python
+from pydantic_core import SchemaSerializer, Url, to_json, to_jsonable_python
 
 from extract.schema.decode import key_text
 from extract.schema.fits import is_exactly, same
@@ -126,6 +126,8 @@ class Dumper:
         wanted = _FORM_TYPES.get(node.form)
         if wanted is not None and not node.free and not _is_just(value, wanted):
             raise MismatchError(f"a {node.form} is needed, not a {type(value).__name__}")
+        if node.form == "json":
+            return to_json(value, by_alias=True, inf_nan_mode="constants").decode()
         plain = plain_json(node.form, value)
         if not is_exactly(node.json, plain):
             plain = self._serialized(node, value)

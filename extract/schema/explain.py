@@ -48,7 +48,7 @@ class Explainer:
         return Finding(stage, pointer(spot.model), pointer(parts), found, self._wanted(error, parts))
 
     def _wanted(self, error: ValidationError, parts: Sequence[Part]) -> str:
-        schema: Schema = error.schema
+        schema: Any = error.schema
         match error.validator:
             case "required":
                 return (
@@ -118,5 +118,9 @@ def _far(errors: list[ValidationError], union: ValidationError) -> bool:
 
 def _distance(errors: list[ValidationError]) -> tuple[int, int]:
     """Wrong tags count most, then the number of errors."""
-    tags = sum(item.validator == "enum" and len(item.validator_value) == 1 for item in errors)
+    tags = sum(item.validator == "enum" and _is_tag(item.validator_value) for item in errors)
     return tags, len(errors)
+
+
+def _is_tag(values: Any) -> bool:
+    return len(values) == 1

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
+from extract.schema.jsontext import JsonTextError, read
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -53,6 +55,14 @@ def _is_decimal_or_nan(text: str) -> bool:
     return _is_decimal(text) or text in ("NaN", "Infinity", "-Infinity")
 
 
+def _is_json(text: str) -> bool:
+    try:
+        read(text)
+    except JsonTextError:
+        return False
+    return True
+
+
 FORMS: dict[str, Form] = {
     "date": Form("A date as YYYY-MM-DD.", "date", _is_date),
     "datetime": Form("A date and time in ISO 8601, as 2024-05-31T14:30:00Z.", "", _is_moment),
@@ -83,7 +93,7 @@ FORMS: dict[str, Form] = {
     "email": Form("An e-mail address.", "email"),
     "hostname": Form("A host name.", "hostname"),
     "password": Form(""),
-    "json": Form("Text that holds JSON."),
+    "json": Form("Text that holds JSON.", "", _is_json),
 }
 
 UNKNOWN = Form("")

@@ -13,7 +13,14 @@ from typing import Any
 
 from extract.errors import ModelError
 from extract.schema import records
-from extract.schema.custom import custom_note, input_schema, own_json_schema, standard, string_format
+from extract.schema.custom import (
+    custom_note,
+    inner_json_schema,
+    input_schema,
+    own_json_schema,
+    standard,
+    string_format,
+)
 from extract.schema.notes import jsonable, note_of, note_of_class
 from extract.schema.scalars import Core, choice_of, instance_form, rules_of, scalar_of
 from extract.schema.shape import (
@@ -288,11 +295,9 @@ def _enum(reader: Reader, core: Core, place: Place) -> Node:
 
 
 def _json(reader: Reader, core: Core, place: Place) -> Node:
-    """`Json[T]` is text that holds JSON: what it must hold is read for its description alone."""
-    inner = core.get("schema") or {"type": "any"}
-    if inner["type"] != "any":
-        reader.read(inner, place)
-    return Scalar("string", form="json", core=core)
+    """`Json[T]` is text that holds JSON, so text it stays; what it must hold is told in words."""
+    held = inner_json_schema(reader, core)
+    return Scalar("string", "json", (("contentSchema", held),) if held else ())
 
 
 def _definitions(reader: Reader, core: Core, place: Place) -> Node:

@@ -54,11 +54,11 @@ def _strict(core: Core, *, lax: bool) -> Any:
             out[key] = _strict(out[key], lax=inner_lax)
     shape = _SHAPES.get(kind)
     if shape is not None:
-        shape(out, inner_lax)
+        shape(out, lax=inner_lax)
     return _no_doubles(out) if kind in ("set", "frozenset") else out
 
 
-def _items(out: dict[str, Any], lax: bool) -> None:
+def _items(out: dict[str, Any], *, lax: bool) -> None:
     items = out.get("items_schema")
     if isinstance(items, list):
         out["items_schema"] = [_strict(item, lax=lax) for item in items]
@@ -66,7 +66,7 @@ def _items(out: dict[str, Any], lax: bool) -> None:
         out["items_schema"] = _strict(items, lax=lax)
 
 
-def _fields(out: dict[str, Any], lax: bool) -> None:
+def _fields(out: dict[str, Any], *, lax: bool) -> None:
     def one(field: Mapping[str, Any]) -> dict[str, Any]:
         return {**field, "schema": _strict(field["schema"], lax=lax)}
 
@@ -77,7 +77,7 @@ def _fields(out: dict[str, Any], lax: bool) -> None:
         out["fields"] = [one(field) for field in fields]
 
 
-def _choices(out: dict[str, Any], lax: bool) -> None:
+def _choices(out: dict[str, Any], *, lax: bool) -> None:
     def one(choice: Any) -> Any:
         if isinstance(choice, tuple):
             return (_strict(choice[0], lax=lax), choice[1])
@@ -90,12 +90,12 @@ def _choices(out: dict[str, Any], lax: bool) -> None:
         out["choices"] = [one(choice) for choice in choices]
 
 
-def _steps(out: dict[str, Any], lax: bool) -> None:
+def _steps(out: dict[str, Any], *, lax: bool) -> None:
     """Only the first step of a chain sees JSON; the others see what it made."""
     out["steps"] = [_strict(step, lax=lax or index > 0) for index, step in enumerate(out["steps"])]
 
 
-def _definitions(out: dict[str, Any], lax: bool) -> None:
+def _definitions(out: dict[str, Any], *, lax: bool) -> None:
     """Each definition twice: what stands behind a before-validator refers to the lax one."""
     sources = out["definitions"]
     lax_twins = [{**_strict(item, lax=True), "ref": item["ref"] + _LAX} for item in sources]
@@ -128,7 +128,7 @@ def _no_doubles(core: dict[str, Any]) -> dict[str, Any]:
     return {**after, "ref": core["ref"]} if "ref" in core else after
 
 
-_SHAPES: dict[str, Callable[[dict[str, Any], bool], None]] = {
+_SHAPES: dict[str, Callable[..., None]] = {
     **dict.fromkeys(("list", "set", "frozenset", "deque", "tuple", "generator"), _items),
     **dict.fromkeys(("model-fields", "typed-dict", "dataclass-args", "named-tuple"), _fields),
     **dict.fromkeys(("union", "tagged-union"), _choices),

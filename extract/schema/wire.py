@@ -200,7 +200,7 @@ class Writer:
 
 
 def _flat(node: Maybe | Either) -> list[Node]:
-    """The branches of a union, with unions inside it opened unless they have words of their own; null last."""
+    """The branches of a union, unions inside it opened unless they have words of their own; null last."""
     parts = node.branches if isinstance(node, Either) else (node.inner,)
     opened: list[Node] = []
     for part in parts:

@@ -16,6 +16,8 @@ def _plural(number: Any, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
+_ZONES: dict[Any, str] = {"aware": "With its offset from UTC.", "naive": "Without any offset from UTC."}
+
 _SENTENCES: dict[str, Callable[[Any], str]] = {
     "minimum": lambda v: f"At least {v}.",
     "maximum": lambda v: f"At most {v}.",
@@ -39,10 +41,9 @@ _SENTENCES: dict[str, Callable[[Any], str]] = {
     "letters": lambda v: f"In {v}." if v != "ASCII only" else "ASCII characters only.",
     "uuidVersion": lambda v: f"A UUID of version {v}.",
     "schemes": lambda v: f"The scheme is one of {', '.join(v)}.",
+    "contentSchema": lambda v: f"It follows this JSON schema: {v}",
     "recursion": lambda v: f"Nested at most {_plural(v, 'level')} deep.",
 }
-
-_ZONES = {"aware": "With its offset from UTC.", "naive": "Without any offset from UTC."}
 
 
 def sentence(keyword: str, value: Any) -> str:
@@ -51,7 +52,7 @@ def sentence(keyword: str, value: Any) -> str:
 
 
 def describe(notes: Iterable[Note], constraints: Iterable[str]) -> str:
-    """The description of a place: what the author says, outer words first, then constraints, examples, default."""
+    """The description of a place: the author's words, outer ones first, then constraints and examples."""
     told: list[str] = []
     examples: tuple[Any, ...] = ()
     default: tuple[Any, ...] = ()
