@@ -103,7 +103,7 @@ GROUPS: dict[str, list[tuple[str, Any, str]]] = {
         ("tuple[int, str]", tuple[int, str], ""),
         ("list[X], Sequence[X], tuple[X, ...]", list[Line], ""),
         ("set[X], frozenset[X]", set[str], "sorted, so the same answer makes the same bytes"),
-        ("dict[str, X]", dict[str, int], "in the order of the answer"),
+        ("dict[str, X]", dict[str, int], "in the order of the answer; `column['key']` in SQL"),
     ],
     "Without a column type": [
         ("int | str and other unions", int | str, "JSON text; a union of one scalar type is that type"),
@@ -134,10 +134,10 @@ stale.
 
 
 def wire(schema: dict[str, Any]) -> str:
-    """The shape of a wire schema in one line."""
-    definitions = schema.get("$defs", {})
+    """The shape of a field in a wire schema, and what its description tells of the type, in one line."""
     field = schema["properties"]["field"]
-    return _shown(field, definitions, ())
+    told = str(field.get("description", "")).replace("\n", " ")
+    return f"`{_shown(field, schema.get('$defs', {}), ())}` {told}".rstrip()
 
 
 def _shown(node: dict[str, Any], definitions: dict[str, Any], seen: tuple[str, ...]) -> str:
@@ -166,7 +166,7 @@ def row(label: str, kind: Any, note: str) -> str:
         return _line(f"`{label}`", sent, "", "", note)
     columns = columns_of(made)
     polars = str(columns.polars["field"]).replace("time_unit=", "").replace("time_zone=", "")
-    return _line(f"`{label}`", f"`{sent}`", f"`{polars}`", f"`{columns.duckdb['field']}`", note)
+    return _line(f"`{label}`", sent, f"`{polars}`", f"`{columns.duckdb['field']}`", note)
 
 
 def _line(*cells: str) -> str:
