@@ -36,11 +36,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Play:
-    """What to send, and what to do then. wait: set by the test before the rest is sent."""
+    """What to send, and what to do then. An event among the chunks holds the rest back until it is set."""
 
-    chunks: Sequence[bytes]
+    chunks: Sequence[bytes | asyncio.Event]
     then: str = KEEP
-    pause: float = 0.0
 
 
 def plain(status: int, body: bytes | str | dict[str, Any], headers: dict[str, str] | None = None) -> Play:
@@ -57,13 +56,21 @@ def plain(status: int, body: bytes | str | dict[str, Any], headers: dict[str, st
 
 
 def streamed(
-    pieces: Iterable[bytes], *, then: str = KEEP, end: bool = True, headers: dict[str, str] | None = None
+    pieces: Iterable[bytes | asyncio.Event],
+    *,
+    then: str = KEEP,
+    end: bool = True,
+    headers: dict[str, str] | None = None,
 ) -> Play:
     """A chunked event stream: each piece is one chunk and one write. end: whether the last chunk is sent."""
     fields = {"content-type": "text/event-stream", "transfer-encoding": "chunked", **(headers or {})}
-    chunks = [_head(200, fields)]
-    chunks += [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece]
+    chunks: list[bytes | asyncio.Event] = [_head(200, fields)]
+    chunks += [_framed(piece) if isinstance(piece, bytes) else piece for piece in pieces]
     return Play([*chunks, b"0\r\n\r\n"] if end else chunks, then=then)
+
+
+def _framed(piece: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(piece), piece)
 
 
 def _head(status: int, fields: dict[str, str]) -> bytes:
@@ -123,9 +130,10 @@ class WireServer:
         self.most_open = max(self.most_open, self.open_now)
         try:
             play = self._next(seen)
-            if play.pause:
-                await asyncio.sleep(play.pause)
             for chunk in play.chunks:
+                if isinstance(chunk, asyncio.Event):
+                    await chunk.wait()
+                    continue
                 writer.write(chunk)
                 await writer.drain()
                 await asyncio.sleep(0)  # lets the client read it alone
