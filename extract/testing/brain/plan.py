@@ -19,9 +19,7 @@ Form = Literal[
 ]  # fmt: skip
 
 _DEPTH = 6
-_PHRASE = re.compile(
-    r"\s*(?:[,;:()\[\]\n]|\.\s|\.$|\bor\b|\boder\b|\bou\b|\bo\b|\s/\s|\s[–—-]\s|[\"“”„])\s*"
-)
+_PHRASE = re.compile(r"\s*(?:[,;:()\[\]\n]|\.\s|\.$|\bor\b|\boder\b|\bou\b|\bo\b|\s/\s|\s[–—-]\s|[\"“”„])\s*")
 _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
     ("datetime", re.compile(r"date and time in ISO|YYYY-MM-DDT", re.I)),
     ("date", re.compile(r"YYYY-MM-DD", re.I)),
