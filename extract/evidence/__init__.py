@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .align import Span, align
-from .fields import EvidenceField, EvidenceFields, evidence_fields
-from .ground import EvidenceRow, ground
-from .marker import Evidence, find_marker
-from .source import Box, Boxes, Source
+from extract.evidence.align import Span, align
+from extract.evidence.fields import EvidenceField, EvidenceFields, evidence_fields
+from extract.evidence.ground import EvidenceRow, ground
+from extract.evidence.marker import Evidence, find_marker
+from extract.evidence.source import Box, Boxes, Source
 
 __all__ = [
     "Box",

@@ -6,15 +6,15 @@ Knows nothing of models: a scalar comes in, a span goes out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from .source import Source
-from .words import Hit
+from extract.evidence.source import Source
+from extract.evidence.words import Hit
 
 __all__ = ["Span", "align", "align_quote"]
 
@@ -63,7 +63,7 @@ def _span(hit: Hit, source: Source) -> Span:
 def _find(value: Any, source: Source) -> Hit | None:
     if isinstance(value, Enum):
         return _find(value.value, source)
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, (bool, bytes, timedelta)):
         return None
     if isinstance(value, str):
         return source.words.find(value)

@@ -14,9 +14,9 @@ from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Any, TypeVar
 
-from .months import MONTHS, STEMS
-from .normalise import Folded
-from .words import Hit
+from extract.evidence.months import MONTHS, STEMS
+from extract.evidence.normalise import Folded
+from extract.evidence.words import Hit
 
 __all__ = ["DateIndex"]
 

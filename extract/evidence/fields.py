@@ -19,15 +19,15 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 from pydantic import AliasChoices, AliasPath, BaseModel, RootModel, SecretBytes, SecretStr
+from pydantic.dataclasses import is_pydantic_dataclass, rebuild_dataclass
 from pydantic.fields import FieldInfo
-from typing_extensions import TypeAliasType
+from typing_extensions import TypeAliasType, is_typeddict
 
-from ..errors import ModelError
-from .marker import Evidence, find_marker
+from extract.errors import ModelError
+from extract.evidence.marker import Evidence, find_marker
 
 __all__ = ["EvidenceField", "EvidenceFields", "Node", "Place", "escaped", "evidence_fields"]
 
@@ -175,9 +175,13 @@ def _fields_of(tp: Any) -> list[Declared] | None:
     if not isinstance(tp, type):
         return None
     if issubclass(tp, BaseModel):
+        tp.model_rebuild(raise_errors=False)
         infos = tp.model_fields
+    elif is_pydantic_dataclass(tp):
+        rebuild_dataclass(tp, raise_errors=False)
+        infos = tp.__pydantic_fields__
     elif dataclasses.is_dataclass(tp):
-        infos = getattr(tp, "__pydantic_fields__", None)
+        infos = None
     elif not is_typeddict(tp):
         return None
     if infos is not None:

@@ -15,11 +15,11 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from ..schema.finding import Finding, shorten
-from .align import Span, align, align_quote
-from .fields import EvidenceFields, Node, Place, escaped
-from .marker import Evidence
-from .source import Box, Source
+from extract.evidence.align import Span, align, align_quote
+from extract.evidence.fields import EvidenceFields, Node, Place, escaped
+from extract.evidence.marker import Evidence
+from extract.evidence.source import Box, Source
+from extract.schema.finding import Finding, shorten
 
 __all__ = ["EvidenceRow", "Status", "ground"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..errors import ConfigError
+from extract.errors import ConfigError
 
 __all__ = ["Evidence", "find_marker"]
 

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 from unicodedata import decimal, numeric
 
-from .words import Hit, unspaced
+from extract.evidence.words import Hit, unspaced
 
 __all__ = ["Number", "NumberIndex"]
 
@@ -28,6 +28,7 @@ _SEPARATORS = f".,'’{_GAPS}\u066b\u066c"
 _TOKEN = re.compile(rf"\d++(?:[.,]\d++(?![{_SEPARATORS}]\d)|((?:[{_SEPARATORS}]\d++)+))?")
 _COMMON = re.compile(r"[1-9][0-9]{0,2}(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]{3})+(?:,[0-9]+)?)")
 _SPACED = re.compile(r"\d{1,3}(?: \d{3}(?!\d))++(?:[.,]\d++)?")
+_IN_NUMBER = re.compile(f"\\d[{_SEPARATORS}]?$")
 _GOES_ON = re.compile(f"[{_SEPARATORS}]\\d")
 _SEPARATOR = re.compile("([.,' ])")
 _YEAR_OF_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(\d{4})")
@@ -138,7 +139,7 @@ def _joined(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     groups = [(start + m.start(), start + m.end()) for m in re.finditer("[^ ]+", text[start:end])]
     if _GOES_ON.match(text, end):
         groups.pop()
-    if text[start - 1 : start].isdecimal() or _GOES_ON.match(text, max(0, start - 1)):
+    if _IN_NUMBER.search(text[max(0, start - 2) : start]):
         del groups[0]
     for number, (first, _) in enumerate(groups):
         if text[first] != "0":

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
-from .dates import DateIndex
-from .numbers import NumberIndex
-from .words import WordIndex
+from extract.evidence.dates import DateIndex
+from extract.evidence.numbers import NumberIndex
+from extract.evidence.words import WordIndex
 
 __all__ = ["Box", "Boxes", "Source"]
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from unicodedata import category
 
-from .normalise import Folded, Thinned, fold
+from extract.evidence.normalise import Folded, Thinned, fold
 
 __all__ = ["Hit", "WordIndex", "glued", "unspaced"]
 
@@ -42,20 +42,19 @@ class WordIndex:
 
     def find(self, words: str) -> Hit | None:
         """The first place of some words, by the strictest method that finds them."""
-        words = words.strip()
-        if not words:
-            return None
-        hit = find_whole(words, self._text)
-        if hit:
-            return (*hit, "exact")
         needle = fold(words)
         if not needle:
             return None
-        return self._folded(needle) or self._divided(needle) or self._spaced(needle)
-
-    def _folded(self, needle: str) -> Hit | None:
         hit = find_whole(needle, self.folded.text)
-        return (*self.folded.span(*hit), "normalised") if hit else None
+        if hit:
+            start, end = self.folded.span(*hit)
+            return start, end, "exact" if self._text[start:end] == words.strip() else "normalised"
+        return self._divided(needle) or self._spaced(needle) or self._as_written(words.strip())
+
+    def _as_written(self, words: str) -> Hit | None:
+        """What folding hides: a part of a word with the hyphen that divides it."""
+        hit = find_whole(words, self._text) if not (words[0].isalnum() and words[-1].isalnum()) else None
+        return (*hit, "exact") if hit else None
 
     @cached_property
     def _unhyphenated(self) -> Thinned:
