@@ -23,6 +23,7 @@ from extract.window import Window
 
 _BACK_OFF = 0.5  # seconds, when the service does not say how long; doubles while nothing gets through
 _LONGEST_BACK_OFF = 30.0
+_STRESS_GAIN = 1 / 32
 _LET_LAND = 0.2  # seconds in which the other refusals of a ceiling come in
 
 
@@ -153,6 +154,7 @@ class Governor:
         self._strikes = 0  # ceilings that came down at once again
         self._orders: deque[int] = deque(maxlen=64)
         self._waiting_since: float | None = None
+        self._stress = 1.0  # the share of refusals among the last replies; at first the worst is assumed
         self._used = 0.0
         self._planned = 0.0
 
@@ -229,6 +231,7 @@ class Governor:
 
     def _answer(self, permit: Permit, reply: Message, now: float) -> None:
         self.counts.answered += 1
+        self._stress -= self._stress * _STRESS_GAIN
         self._orders.append(permit.order)
         if permit.episode == self._number:
             self._fruitless = 0
@@ -256,6 +259,10 @@ class Governor:
         self.counts.wasted += 1
         self.window.on_gone(probe=permit.probe)
         self._give_back(permit)
+        self._stress += (1.0 - self._stress) * _STRESS_GAIN
+        if permit.probe and fault.retry_after is None:
+            self.window.refuse_probe()  # told what it was sent for: nobody has to wait
+            return
         if permit.episode == self._number:
             self._open_episode(permit, fault, now)
         if permit.episode == self._number - 1:
@@ -279,28 +286,28 @@ class Governor:
         self._fruitless += 1
         self._episode = _Episode(blame, self.in_flight)
         self.counts.episodes += 1
-        self.counts.blames[blame] = self.counts.blames.get(blame, 0) + 1
-        self._cool_until = max(now + _LET_LAND, self._cool_until or now)
+        self.counts.blames[blame.value] = self.counts.blames.get(blame.value, 0) + 1
         if blame is Blame.CEILING:
+            self._cool_until = max(now + _LET_LAND, self._cool_until or now)
             self._open_ceiling(permit)
         elif blame is Blame.RATE:
             self._open_rate(fault, now)
         else:
-            self.window.cut((self.in_flight - 1) / 2)
+            self.window.cut((self.in_flight - 1) * (1 - self._stress / 2))
 
     def _open_ceiling(self, permit: Permit) -> None:
         if permit.probe:
             self.window.refuse_probe()
             return
         short_lived = self.window.held < 2 * self.window.ceiling
-        self._strikes = self._strikes + 1 if short_lived else 0
+        fell = self.in_flight - 1 < 0.9 * self.window.ceiling - 1
+        self._strikes = self._strikes + 1 if short_lived and fell else 0
 
     def _open_rate(self, fault: Fault, now: float) -> None:
         unit = "tokens" if fault.kind == "tokens_per_minute" else "requests"
         if unit != self.rate_unit:
             self.rate_unit, self.rate = unit, LearnedRate(now)
         self.rate.refused(now)
-        self._cool_until = None
         for bucket in self._given.values():
             bucket.drain(now)
 
@@ -329,7 +336,9 @@ class Governor:
 
     def _cool(self, fault: Fault, now: float) -> None:
         """One wait for all, at least what was asked for; spread so that runs do not come back together."""
-        back_off = min(_BACK_OFF * 2.0 ** min(self._fruitless - 1, 10), _LONGEST_BACK_OFF)
+        overload = self._episode.blame is Blame.OVERLOAD
+        first = _BACK_OFF * (max(self._stress, 0.1) if overload else 1.0)
+        back_off = min(first * 2.0 ** min(self._fruitless - 1, 10), _LONGEST_BACK_OFF)
         if fault.retry_after is None:
             wait = back_off * self._rng.uniform(0.5, 1.0)
         else:

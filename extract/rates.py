@@ -10,6 +10,7 @@ import math
 
 _GIVEN_BURST = 0.25  # seconds' worth that may go at once under a limit that the user gave
 _FAR = 1e12
+_ENOUGH = 16  # requests that tell something
 
 
 class Bucket:
@@ -69,7 +70,8 @@ class LearnedRate:
         self._next = now
         self._pressed = False
         self._pressure = 0.0  # seconds of growth
-        self._hold = 0.5
+        self._hold = 0.25
+        self._mean = 1.0  # cost of one
         self._rounds = 0
 
     @property
@@ -91,6 +93,7 @@ class LearnedRate:
     def take(self, cost: float, now: float) -> None:
         """So much goes."""
         self._spent += cost
+        self._mean += (cost - self._mean) / 16
         if not self.known:
             return
         passed = max(0.0, now - self._at)
@@ -134,26 +137,37 @@ class LearnedRate:
             return
         self._rounds += 1
         idle = self._resumed_at - self._since
-        if self._rounds > 2 and self._level_left > self._granted / 2 > 1.0:
+        if self._rounds > 2 and self._level_left > self._granted / 2 > self._mean:
             self._burst = max(0.0, self._granted - self._level_left)
             self._set(self._base * 0.97)
             return
-        saved = min(self._burst, self._base * idle)
-        lost = self._burst < self._base * idle
-        measured = (self._spent - saved) / max(span - idle, 1e-3) if lost else self._spent / max(span, 1e-3)
-        trust = self._spent / (self._spent + 8.0) if self._spent > 0 else 0.0
-        before = self._base
-        self._set(trust * measured + (1 - trust) * min(before, self.rate) * 0.85)
+        before, reached = self._base, self.rate
+        self._set(self._blend(self._measure(span, idle), reached))
         steady = self._rounds > 2 and 0.9 < self._base / before < 1.1
-        self._hold = min(self._hold * 2, 8.0) if steady else 1.0
-        self._hold = max(self._hold, 20 * max(0.0, idle - self._burst / self._base))
+        lost = max(0.0, idle - self._burst / self._base)
+        self._hold = max(min(self._hold * 2, 8.0) if steady else 1.0, 20 * lost / self._unit())
+
+    def _measure(self, span: float, idle: float) -> float:
+        """What was taken from empty to empty, but for what the wait did not save up."""
+        saved = self._base * idle
+        if self._burst >= saved:
+            return self._spent / max(span, 1e-3)
+        return max(0.0, self._spent - self._burst) / max(span - idle, 1e-3)
+
+    def _blend(self, measured: float, reached: float) -> float:
+        """The truth is at least what was measured and at most the rate that was refused."""
+        if self._spent <= 0:
+            return self._base * 0.7
+        trust = self._spent / (self._spent + 8 * self._mean)
+        likely = measured * 0.99 if reached < 1.1 * measured else math.sqrt(measured * reached)
+        return trust * likely + (1 - trust) * min(self._base, reached) * 0.85
 
     def _set(self, rate: float) -> None:
         self._base = self.rate = max(rate, 1e-6)
 
     def _unit(self) -> float:
         """Seconds in which enough requests go to tell anything."""
-        return max(1.0, 8.0 / self._base)
+        return max(1.0, _ENOUGH * self._mean / self._base)
 
     def _grow(self, passed: float) -> None:
         if not self._pressed:
@@ -161,5 +175,5 @@ class LearnedRate:
         self._pressed = False
         self._pressure += passed
         units = max(0.0, self._pressure / self._unit() - self._hold)
-        exponent = units if self._rounds == 1 else 0.1 * units * units
+        exponent = 2.0 * units if self._rounds == 1 else 0.1 * units * units
         self.rate = self._base * math.exp(min(exponent, 20.0))

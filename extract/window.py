@@ -11,8 +11,7 @@ _GROWTH = 4.6  # a second: doubles every 0.15 s until the first refusal
 _SPEED = 1_000.0  # places a second that time alone may open, so that a refusal is heard in between
 _RELEASE = 0.5  # seconds in which the places come back after a cool-down
 _PROBE_AFTER = 40  # replies under a ceiling until one more is tried; doubles when it is refused
-_PROBE_SELDOM = 100  # the same where the service named the ceiling
-_PROBE_NEVER = 20_000
+_PROBE_SELDOM = 160  # never more seldom than this many, or two rounds of replies
 _HAIR = 1e-6  # so that a sum of fractions reaches the whole number that it means
 
 
@@ -82,8 +81,8 @@ class Window:
         """One above the ceiling was refused: the next try comes after twice as many replies."""
         self._probing = False
         self._stride = 1
-        self._probe_after = min(2 * self._probe_after, _PROBE_NEVER)
-        self._until_probe = self._probe_after
+        self._probe_after = min(2 * self._probe_after, _PROBE_SELDOM)
+        self._until_probe = self._replies_to_probe()
 
     def set_ceiling(self, places: int, *, named: bool = False) -> None:
         """The service allows so many at once."""
@@ -91,8 +90,8 @@ class Window:
             self.held = 0
         self.ceiling = float(max(1, places))
         self._stride = 1
-        self._probe_after = max(self._probe_after, _PROBE_SELDOM if named else _PROBE_AFTER)
-        self._until_probe = self._probe_after
+        self._probe_after = _PROBE_SELDOM if named else self._probe_after
+        self._until_probe = self._replies_to_probe()
         self._goal = max(self._goal, self.ceiling)
 
     def drop_ceiling(self) -> None:
@@ -108,6 +107,9 @@ class Window:
         """A cool-down is over: the places come back one by one, not at once."""
         self._at = now
         self.size = max(1.0, min(float(in_flight), self._goal, self.cap, self.ceiling))
+
+    def _replies_to_probe(self) -> int:
+        return max(self._probe_after, 2 * int(self.ceiling))
 
     def _probe_due(self, in_flight: int) -> bool:
         above = in_flight == self.ceiling and in_flight < self.cap
