@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from pydantic import (
     PydanticSchemaGenerationError,
@@ -22,6 +22,7 @@ from pydantic import (
 from extract.errors import ModelError
 from extract.schema.adapt import adapt
 from extract.schema.check import Checker
+from extract.schema.columns import Columns, columns_of
 from extract.schema.decode import Turner
 from extract.schema.dialect import Dialect, dialect_of
 from extract.schema.dump import Dumper
@@ -34,9 +35,6 @@ from extract.schema.reading import read_shape
 from extract.schema.shape import Array, Shape
 from extract.schema.strict import strict_validator
 from extract.schema.wire import Relaxed, Schema, judge_schema, wire_schema
-
-if TYPE_CHECKING:
-    from extract.schema.columns import Columns
 
 T = TypeVar("T")
 
@@ -135,8 +133,6 @@ class CompiledSchema(Generic[T]):
 
     @cached_property
     def _columns(self) -> Columns:
-        from extract.schema.columns import columns_of
-
         return columns_of(self.model, many=self.many)
 
     @cached_property
