@@ -90,6 +90,8 @@ class Client:
         if fallback:
             check_plain(fallback, "fallback_url", key=key, insecure=self.insecure)
         _check_choices(self)
+        if fallback is None and self.fallback_url is not None:
+            fallback = ""  # turned off, and so it stays when the client is copied with changes
         for name, value in (("base_url", base), ("api_key", key), ("fallback_url", fallback)):
             object.__setattr__(self, name, value)
 
@@ -160,7 +162,7 @@ class Line:
         self._client = client
         self._transport = transport
         self._clock = clock
-        self._route = Route(client.address, client.fallback_url)
+        self._route = Route(client.address, client.fallback_url or None)
         self._heads: dict[tuple[str, bool], list[tuple[str, str]]] = {}
         self._patience = Patience(client.timeout, client.idle_timeout, client.deadline)
 

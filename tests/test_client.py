@@ -8,6 +8,7 @@ import json
 import pickle
 import socket
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -398,6 +399,14 @@ def test_defaults_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert made.key is not None
     assert made.key.reveal() == KEY
     assert Client(api_key="other-key").key != made.key
+
+
+def test_a_copy_with_changes_goes_to_the_same_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not replace(Client(fallback_url=""), timeout=1.0).fallback_url
+    assert replace(Client(), timeout=1.0).fallback_url == "https://api.evolink.ai"
+    alone = Client("https://x.example")
+    monkeypatch.setenv("EXTRACT_FALLBACK_URL", "https://y.example")
+    assert not replace(alone, timeout=1.0).fallback_url
 
 
 @pytest.mark.parametrize(
