@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from extract.cli.show import findings, sentence, show_dead_letters
+from extract.cli.show import findings, sentences, show_dead_letters
 from extract.cli.stores import open_store
 from extract.cli.text import as_json as to_json
 from extract.cli.text import cell, plural
@@ -62,8 +62,8 @@ def _read(value: Any) -> Any:
 
 def _show(row: dict[str, Any]) -> None:
     typer.echo(f"{row['key']}: {row['reason']} ({row['status']})")
-    for finding in findings(row):
-        typer.echo(f"  - {sentence(finding)}")
+    for line in sentences(findings(row)):
+        typer.echo(f"  - {line}")
     for name, value in row.items():
         if name not in {"key", "reason", "status", "findings", *LONG} and value is not None:
             typer.echo(f"{name:<13} {cell(value)}")

@@ -16,7 +16,7 @@ from extract.cli.inputs import read_input
 from extract.cli.load import Loaded, load
 from extract.cli.show import show_dead_letters, show_frame
 from extract.cli.text import as_json as to_json
-from extract.cli.text import plural
+from extract.cli.text import plural, program
 from extract.client import Client
 from extract.errors import ConfigError
 from extract.pipeline import DEFAULT_STORE, Pipeline
@@ -138,9 +138,14 @@ def _show(run: Run, into: str | None) -> None:
 
 def _next(run: Run, into: str | None) -> str:
     """The next command to type."""
-    report = run.report
+    report, store = run.report, _near(run.report.store)
     if report.stopped is not None or report.pending:
         return "the same command again: it goes on with the pending rows and pays for nothing twice"
     if report.dead_letters:
-        return f"extract dead-letters {report.store} --show KEY"
-    return f"extract status {report.store}" if into is None else f"duckdb {report.store} 'FROM {into}'"
+        return f"{program()} dead-letters {store} --show KEY"
+    return f"{program()} status {store}" if into is None else f"duckdb {store} 'FROM {into}'"
+
+
+def _near(store: str) -> str:
+    path = Path(store)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else store

@@ -8,37 +8,55 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from extract.cli.text import plural, table
+from extract.cli.text import cell, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
 
 SHOWN = 20  # rows of a table on a screen; the store has them all
-TOLD = 2  # findings on one line
+TOLD = 6  # findings of one dead letter in a list
 
 
 def show_frame(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     """The first rows of a frame, and how many more there are."""
-    typer.echo(table(frame.head(SHOWN).to_dicts(), columns))
-    if frame.height > SHOWN:
-        typer.echo(f"… and {frame.height - SHOWN:,} more")
+    rows = [dict(row) for row in frame.head(SHOWN).to_dicts()]
+    folder = ""
+    for column in columns:
+        folder = shared_folder([row[column] for row in rows])
+        if folder:
+            rows = [{**row, column: row[column].removeprefix(folder)} for row in rows]
+            break
+    typer.echo(table(rows, columns, keep=columns[:1]))
+    if folder:
+        typer.echo(f"(paths start with {folder})")
+    _more(frame)
 
 
 def show_dead_letters(frame: pl.DataFrame) -> None:
     """Dead letters, each with its reason in words."""
-    lines = [
-        {"key": row["key"], "reason": row["reason"], "why": why(row)} for row in frame.head(SHOWN).to_dicts()
-    ]
-    typer.echo(table(lines, ["key", "reason", "why"], widest=100))
+    rows = frame.head(SHOWN).to_dicts()
+    for row in rows:
+        typer.echo(f"  {cell(row['key'])}: {row['reason']}")
+        told = sentences(findings(row))
+        for line in told[:TOLD]:
+            typer.echo(f"      {line}")
+        if len(told) > TOLD:
+            typer.echo(f"      and {plural(len(told) - TOLD, 'more finding')}")
+    _more(frame)
+
+
+def _more(frame: pl.DataFrame) -> None:
     if frame.height > SHOWN:
         typer.echo(f"… and {frame.height - SHOWN:,} more")
 
 
-def why(row: Mapping[str, Any]) -> str:
-    """What was wrong with the last reply to a row, in one line."""
-    found = findings(row)
-    told = "; ".join(sentence(finding) for finding in found[:TOLD])
-    return told + (f"; and {plural(len(found) - TOLD, 'more finding')}" if len(found) > TOLD else "")
+def shared_folder(values: Sequence[Any]) -> str:
+    """The folder that all of several paths start with, as `data/invoices/`, or nothing."""
+    if len(values) < 2 or not all(isinstance(value, str) and "/" in value for value in values):
+        return ""
+    first, last = min(values), max(values)
+    same = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return str(first[: first.rfind("/", 0, same) + 1])
 
 
 def findings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -47,10 +65,19 @@ def findings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(json.loads(kept)) if isinstance(kept, str) else list(kept or [])
 
 
-def sentence(finding: Mapping[str, Any]) -> str:
-    """One finding, as `total: null is not a decimal number`."""
-    place = str(finding.get("path") or "").removeprefix("/").replace("/", ".")
-    found = f", found {finding['found']}" if finding.get("found") else ""
-    if not finding.get("expected"):
-        return f"{place}: {finding.get('found', '')}" if place else str(finding.get("found", ""))
-    return f"{place or 'the answer'}: expected {finding['expected']}{found}"
+def sentences(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Findings as a person reads them; all that is null where a value is required in one line."""
+    nulls = [_place(finding) for finding in found if finding.get("found") == "null"]
+    others = [_sentence(finding) for finding in found if finding.get("found") != "null"]
+    return ([f"null, but required: {', '.join(nulls)}"] if nulls else []) + others
+
+
+def _sentence(finding: Mapping[str, Any]) -> str:
+    place, expected, found = _place(finding), finding.get("expected"), cell(finding.get("found") or None)
+    if not expected:
+        return f"{place}: {found}"
+    return f"{place}: expected {expected}" + (f", found {found}" if finding.get("found") else "")
+
+
+def _place(finding: Mapping[str, Any]) -> str:
+    return str(finding.get("path") or "").removeprefix("/").replace("/", ".") or "the answer"

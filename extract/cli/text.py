@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 WIDEST = 48
 NARROWEST = 6
+READABLE = 14  # a column narrower than this tells too little of a text
+TERMINAL = 120  # columns where nothing says how wide: a log, a pipe
+NOTHING = "–"
 GAP = "  "
 
 
@@ -24,14 +29,16 @@ def table(
     *,
     width: int | None = None,
     widest: int = WIDEST,
+    keep: Sequence[str] = (),
 ) -> str:
-    """Rows as an aligned table no wider than the terminal; columns that do not fit are named below it.
+    """Rows as an aligned table no wider than the terminal.
 
-    width, widest: of the terminal and of one column, in characters.
+    width, widest: of the terminal and of one column, in characters. keep: columns that always stay.
+    Columns that do not fit are named below; those that say least go first.
     """
-    room = width or max(60, shutil.get_terminal_size((100, 24)).columns)
+    room = width or max(60, shutil.get_terminal_size((TERMINAL, 24)).columns)
     cells = {column: [cell(row.get(column)) for row in rows] for column in columns}
-    shown, widths, left = _fit(cells, room, widest)
+    shown, widths = _fit(cells, room, widest, set(keep))
     numeric = {column for column in shown if rows and all(_is_number(row.get(column)) for row in rows)}
 
     def line(values: Mapping[str, str]) -> str:
@@ -41,6 +48,7 @@ def table(
     head = line({column: column for column in shown})
     rule = GAP.join("─" * widths[column] for column in shown)
     body = [line({column: cells[column][n] for column in shown}) for n in range(len(rows))]
+    left = [column for column in columns if column not in shown]
     more = [f"(and {', '.join(left)})"] if left else []
     return "\n".join([head, rule, *body, *more])
 
@@ -48,7 +56,7 @@ def table(
 def cell(value: Any) -> str:
     """One value on one line."""
     if value is None:
-        return "–"
+        return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
@@ -63,6 +71,11 @@ def cell(value: Any) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """`1 row`, `2 rows`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def program() -> str:
+    """What this command line was started as."""
+    return "extract" if Path(sys.argv[0]).stem == "extract" else "python -m extract"
 
 
 def as_json(value: Any) -> str:
@@ -81,20 +94,28 @@ def _is_number(value: Any) -> bool:
 
 
 def _fit(
-    cells: Mapping[str, list[str]], room: int, widest: int
-) -> tuple[list[str], dict[str, int], list[str]]:
-    """Which columns are shown, how wide, and which are left out."""
+    cells: Mapping[str, list[str]], room: int, widest: int, keep: set[str]
+) -> tuple[list[str], dict[str, int]]:
+    """Which columns are shown, in their order, and how wide."""
     wanted = {column: min(widest, max(map(_wide, [column, *values]))) for column, values in cells.items()}
     shown = list(cells)
-    while len(shown) > 1 and _total(min(wanted[c], NARROWEST * 2) for c in shown) > room:
-        shown.pop()
+    while len(shown) > 1 and _total(min(wanted[c], READABLE) for c in shown) > room:
+        shown.remove(
+            min((c for c in shown if c not in keep), key=lambda c: _says(cells[c]), default=shown[-1])
+        )
     widths = {column: wanted[column] for column in shown}
     while _total(widths.values()) > room:
         broadest = max(widths, key=lambda column: widths[column])
         if widths[broadest] <= NARROWEST:
             break
         widths[broadest] -= 1
-    return shown, widths, [column for column in cells if column not in shown]
+    return shown, widths
+
+
+def _says(values: Sequence[str]) -> tuple[bool, float, int]:
+    """How much a column tells: little where it is mostly empty, always the same, or a count of items."""
+    empty = sum(value == NOTHING for value in values) / max(1, len(values))
+    return empty < 0.3, -empty, len(set(values))
 
 
 def _total(widths: Iterable[int]) -> int:
