@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         if len(body) == length:
             self.server.serve(Exchange(self, body))
 
-    do_GET = do_POST
+    do_GET = do_POST  # noqa: N815 - the standard library's name
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing on standard error."""
