@@ -45,10 +45,10 @@ class Results:
         evidence: list[Any] = []
         for key, answer, spans in answers.select("key", "answer", "evidence").iter_rows():
             value = self.compiled.load(answer)
-            for place, item in enumerate(value if self.compiled.many else [value]):
+            for place, row in enumerate(self.columns.rows(value)):
                 keys.append(key)
                 places.append(place)
-                rows.append(self.columns.row(item))
+                rows.append(row)
                 evidence.append(evidence_of(spans))
         extra = (evidence_column(),) if self.evidence else ()
         layout = Layout(self.key, self.columns, self.compiled.many, extra)

@@ -89,8 +89,7 @@ class Work:
 
         Raises ValueError that names the column for a value that it cannot hold without loss.
         """
-        values = outcome.value if self.many else [outcome.value]
-        return [self.columns.row(value) for value in values]
+        return self.columns.rows(outcome.value)
 
 
 def unsent_fingerprint(prompt: Unsendable) -> str:

@@ -10,7 +10,7 @@ a field declared with `exclude=True` has none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,14 @@ class Columns(Mapping[str, "pl.DataType"]):
     parts: one a column, in the order of the model's fields.
     json_text: paths of the places that are stored as JSON text, as `extra` or `lines[].extra`.
     notes: what the author of the model should know, each beginning with the path it is about.
+    many: the root is a list and each of its items is a row.
     """
 
     parts: tuple[Part, ...]
     json_text: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     extras: Callable[[Any], Iterable[str]] = lambda value: ()
+    many: bool = False
 
     def __getitem__(self, name: str) -> pl.DataType:
         return self.polars[name]
@@ -71,8 +73,25 @@ class Columns(Mapping[str, "pl.DataType"]):
 
     # ------------------------------------------------------------ values
 
+    def rows(self, answer: Any) -> list[dict[str, Any]]:
+        """The rows of a whole answer: one, or with `many` one an item; those of a set are sorted.
+
+        Raises MisfitError as `row` does, with the place of the item before the name of the column.
+        """
+        if not self.many:
+            return [self.row(answer)]
+        answer = unrooted(answer)
+        rows = [self._item(place, item) for place, item in enumerate(answer)]
+        return sorted(rows, key=repr) if isinstance(answer, Set) else rows
+
+    def _item(self, place: int, item: Any) -> dict[str, Any]:
+        try:
+            return self.row(item)
+        except MisfitError as misfit:
+            raise misfit.under(f"[{place}]") from None
+
     def row(self, value: Any) -> dict[str, Any]:
-        """A validated value as one plain Python object a column.
+        """A validated value, or an item of one, as one plain Python object a column.
 
         Raises MisfitError (a ValueError) that names the column for a value that the columns cannot hold
         without loss: an integer beyond 64 bits, digits that a decimal column would round, a date
@@ -155,7 +174,7 @@ def columns_of(model: Any, *, many: bool = False) -> Columns:
     """
     walked = walk(model)
     parts = walked.parts(many=many)
-    return Columns(parts, tuple(walked.json_text), tuple(walked.notes), walked.extras(many=many))
+    return Columns(parts, tuple(walked.json_text), tuple(walked.notes), walked.extras(many=many), many)
 
 
 def _twins(parts: Sequence[Part], path: str) -> Iterator[str]:

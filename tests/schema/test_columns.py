@@ -311,6 +311,21 @@ def test_many_rows_out_of_one_answer() -> None:
     assert columns_of(tuple[Weight, ...], many=True).polars == {"grams": pl.Int64()}
 
 
+def test_the_rows_of_an_answer() -> None:
+    class Weights(RootModel[list[Weight]]):
+        pass
+
+    assert columns_of(Weight).rows(Weight(2)) == [{"grams": 2}]
+    assert columns_of(Weights, many=True).rows(Weights([])) == []
+    assert columns_of(Weights, many=True).rows(Weights([Weight(2), Weight(1)])) == [
+        {"grams": 2},
+        {"grams": 1},
+    ]
+    assert columns_of(set[str], many=True).rows({"b", "a", "c"}) == [{"value": v} for v in "abc"]
+    with pytest.raises(ValueError, match=r"^\[1\]\.grams: "):
+        columns_of(Weights, many=True).rows(Weights([Weight(2), Weight(2**64)]))
+
+
 def test_a_root_model_is_its_root_at_every_level() -> None:
     class Box(RootModel[Weight]):
         pass
