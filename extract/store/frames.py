@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _INT = 2**63
-_SECONDS = (-62_135_596_800.0, 253_402_300_799.0)
+_FIRST, _LAST = -62_135_596_800.0, 253_402_300_799.0
 _COST = Decimal(10) ** 12
 _PACK = "struct_pack(" + ", ".join(f'{quote(name)} := "usage.{name}"' for name in USAGE_FIELDS) + ")"
 
@@ -51,8 +51,9 @@ def column_of(name: str, type_: str, values: Sequence[Any]) -> pl.Series:
     import polars as pl
 
     if type_ == TIME:
-        values = [_microseconds(value) for value in values]
-        return pl.Series(name, values, dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+        return _times(name, values)
+    if type_ == COST:
+        return pl.Series(name, [_money(value) for value in values], dtype=pl.String)
     dtype, safe = _POLARS[type_]
     try:
         return pl.Series(name, values, dtype=dtype(pl), strict=True)
@@ -62,15 +63,26 @@ def column_of(name: str, type_: str, values: Sequence[Any]) -> pl.Series:
 
 def select_list(table: Table) -> str:
     """The columns of a flat frame, brought into the table's shape."""
-    return ", ".join(
-        f"{_PACK} AS {quote(c.name)}" if c.type == USAGE else quote(c.name) for c in table.columns
-    )
+    special = {USAGE: f"{_PACK} AS {{}}", COST: f"CAST({{0}} AS {COST}) AS {{0}}"}
+    return ", ".join(special.get(c.type, "{}").format(quote(c.name)) for c in table.columns)
 
 
-def _microseconds(value: Any) -> int | None:
-    if not isinstance(value, int | float) or not _SECONDS[0] <= value <= _SECONDS[1]:
-        return None
-    return round(value * 1_000_000)
+def _times(name: str, values: Sequence[Any]) -> pl.Series:
+    """Seconds since the epoch as instants; what the calendar does not have is null."""
+    import polars as pl
+
+    try:
+        seconds = pl.Series(name, values, dtype=pl.Float64, strict=True)
+        span = [bound for bound in (seconds.min(), seconds.max()) if isinstance(bound, float)]
+        if not all(_FIRST <= bound <= _LAST for bound in span) or seconds.is_nan().any():
+            raise OverflowError
+    except Exception:
+        seconds = pl.Series(name, [_second(value) for value in values], dtype=pl.Float64)
+    return (seconds * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
+
+
+def _second(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and _FIRST <= value <= _LAST else None
 
 
 def _text(value: Any) -> str | None:
@@ -85,10 +97,11 @@ def _float(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and abs(value) < 1e308 else None
 
 
-def _money(value: Any) -> Decimal | None:
+def _money(value: Any) -> str | None:
+    """Dollars as text, which DuckDB reads ten times faster than Polars takes Decimals."""
     if not isinstance(value, Decimal) or not value.is_finite() or abs(value) >= _COST:
         return None
-    return value
+    return format(value, "f")
 
 
 def _texts(value: Any) -> list[str | None] | None:
@@ -101,5 +114,5 @@ _POLARS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "BIGINT": (lambda pl: pl.Int64, _whole),
     "DOUBLE": (lambda pl: pl.Float64, _float),
     "BOOLEAN": (lambda pl: pl.Boolean, lambda value: bool(value) if value is not None else None),
-    COST: (lambda pl: pl.Decimal(24, 12), _money),
+    "UINTEGER": (lambda pl: pl.UInt32, _whole),
 }

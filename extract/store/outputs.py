@@ -14,8 +14,7 @@ from extract.store.connect import writing_error
 from extract.store.rows import Batch, OutputRows, Sink
 
 if TYPE_CHECKING:
-    import duckdb
-
+    from extract.store.entries import Entries
     from extract.store.ledger import Ledger
 
 T = TypeVar("T")
@@ -24,12 +23,12 @@ T = TypeVar("T")
 class Outputs:
     """Writes batches, several in one transaction."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger, entries: Entries) -> None:
+        self._ledger, self._entries = ledger, entries
 
     def prepare(self, sink: Sink) -> None:
         """Make or check an output table."""
-        sink.prepare(self._con(sink))
+        sink.prepare(self._ledger.con)
 
     def commit(self, batches: Sequence[Batch]) -> list[BaseException | None]:
         """Commit batches together; when that fails, one by one. One outcome a batch."""
@@ -50,22 +49,25 @@ class Outputs:
         return None
 
     def _write(self, batch: Batch) -> None:
+        new = {row.key for row in batch.rows if self._entries.is_new(row)}
         outside = [rows for rows in batch.outputs if not rows.sink.transactional]
         inside = [rows for rows in batch.outputs if rows.sink.transactional]
-        self._write_outputs(outside)
+        self._write_outputs(outside, set())
 
         def work() -> None:
-            self._ledger.write(batch)
-            self._write_outputs(inside)
+            self._entries.write(batch)
+            self._write_outputs(inside, new)
 
         self._ledger.transaction(work)
+        self._entries.written(batch)
 
-    def _write_outputs(self, outputs: Sequence[OutputRows]) -> None:
+    def _write_outputs(self, outputs: Sequence[OutputRows], new: set[str]) -> None:
+        """`new`: keys that no earlier commit wrote; a table that began empty has no row of theirs."""
         for rows in outputs:
-            rows.sink.write(self._con(rows.sink), rows.frame, rows.keys)
-
-    def _con(self, sink: Sink) -> duckdb.DuckDBPyConnection | None:
-        return self._ledger.con
+            keys = rows.keys
+            if new and rows.texts and rows.sink.fresh:
+                keys = keys.filter([text not in new for text in rows.texts])
+            rows.sink.write(self._ledger.con, rows.frame, keys)
 
 
 def merge(batches: Sequence[Batch]) -> Batch:
@@ -99,5 +101,7 @@ def _merge_outputs(outputs: Sequence[OutputRows]) -> list[OutputRows]:
         if len(group) == 1 or keys.is_duplicated().any():
             merged += group
         else:
-            merged.append(OutputRows(group[0].sink, pl.concat([rows.frame for rows in group]), keys))
+            frame = pl.concat([rows.frame for rows in group])
+            texts = [text for rows in group for text in rows.texts]
+            merged.append(OutputRows(group[0].sink, frame, keys, texts if len(texts) == keys.height else ()))
     return merged

@@ -165,10 +165,14 @@ class Sink(Protocol):
     def transactional(self) -> bool:
         """Whether `write` takes part in the store's transaction (a table in the same database)."""
 
-    def prepare(self, con: duckdb.DuckDBPyConnection | None) -> None:
+    @property
+    def fresh(self) -> bool:
+        """Whether `prepare` made the table, so that it holds what this store wrote since and no more."""
+
+    def prepare(self, con: duckdb.DuckDBPyConnection) -> None:
         """Make the table, or check that the one which is there fits."""
 
-    def write(self, con: duckdb.DuckDBPyConnection | None, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
+    def write(self, con: duckdb.DuckDBPyConnection, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
         """Take all rows of `keys` out, put the rows of `frame` in."""
 
 
@@ -177,12 +181,14 @@ class OutputRows:
     """Rows for one output table: every row of the keys in `keys` is replaced by those in `frame`.
 
     frame: key columns, then the typed columns. keys: the key columns alone; holds also the keys that
-    have no row any more (a row that was accepted earlier and is dead now).
+    have no row any more (a row that was accepted earlier and is dead now). texts: the same keys as text,
+    one for each row of `keys`; () when unknown.
     """
 
     sink: Sink
     frame: pl.DataFrame
     keys: pl.DataFrame
+    texts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

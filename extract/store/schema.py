@@ -134,6 +134,7 @@ ANSWERS = Table(
         ("usage", USAGE, "tokens of all requests of the row in that run"),
         ("cost", COST, "dollars for all requests of the row in that run"),
         ("attempts", "BIGINT", "requests it took"),
+        ("lookup", "UINTEGER", "CRC-32 of the fingerprint: finds it without reading the text"),
         ("evidence", "VARCHAR", "JSON array: where its values stand in the source; null when not asked for"),
     ),
 )
@@ -150,6 +151,7 @@ ROWS = Table(
         ("run_id", "VARCHAR", "last run that saw it"),
         ("reused", "BOOLEAN", "answered in that run without a request"),
         ("reason", "VARCHAR", "reason of a dead letter or of a pending row"),
+        ("lookup", "UINTEGER", "CRC-32 of the key: finds it without reading the text"),
     ),
 )
 

@@ -6,6 +6,7 @@ Knows nothing of the tables.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,15 +46,46 @@ class Capsule:
         return self._frame.__arrow_c_stream__(requested_schema)
 
 
-def run_with(
-    con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame, name: str = "extract_source"
-) -> None:
-    """Run a statement that reads `frame` under `name`."""
+@contextlib.contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """One transaction: all of it is durable afterwards, or nothing."""
     import duckdb
 
-    con.register(name, Capsule(frame))
+    con.execute("BEGIN TRANSACTION")
+    try:
+        yield
+        con.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):  # a failed COMMIT has rolled back already
+            con.execute("ROLLBACK")
+        raise
+
+
+SOURCE = "_extract_source_"
+"""The name under which a statement reads the frame that is given with it."""
+
+
+def run_with(con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame) -> None:
+    """Run a statement that reads `frame` under the name SOURCE."""
+    import duckdb
+
+    # DuckDB finds a variable of this name by itself, which costs half of registering it.
+    _extract_source_ = Capsule(frame)
+    try:
+        con.execute(statement)
+    except duckdb.CatalogException:
+        if bool(con.execute("SELECT current_setting('python_enable_replacement_scans')").fetchall()[0][0]):
+            raise
+        _run_registered(con, statement, _extract_source_)
+
+
+def _run_registered(con: duckdb.DuckDBPyConnection, statement: str, source: Capsule) -> None:
+    """For connections on which variables are not looked up."""
+    import duckdb
+
+    con.register(SOURCE, source)
     try:
         con.execute(statement)
     finally:
         with contextlib.suppress(duckdb.Error):  # an aborted transaction takes nothing, not even this
-            con.unregister(name)
+            con.unregister(SOURCE)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from extract.errors import StoreLockedError
 from extract.store.connect import MEMORY, Opened, borrow, open_path, writing_error
+from extract.store.entries import Entries
 from extract.store.ledger import Ledger
 from extract.store.outputs import Outputs
 from extract.store.policy import Policy
@@ -39,8 +40,9 @@ class Store(Readers):
 
     def __init__(self, opened: Opened, policy: Policy) -> None:
         self._opened = opened
-        self._ledger = Ledger(opened, policy, _library())
-        self._outputs = Outputs(self._ledger)
+        self._ledger = Ledger(opened, _library())
+        self._entries = Entries(self._ledger, policy)
+        self._outputs = Outputs(self._ledger, self._entries)
         self._writer = Writer(self._outputs.commit)
         self.policy = policy
 
@@ -83,12 +85,12 @@ class Store(Readers):
     def recall(self, fingerprints: Sequence[str]) -> Future[dict[str, AnswerRow]]:
         """Answers that are already paid for, by fingerprint; what is not there is not in the dict."""
         wanted = list(fingerprints)
-        return self._submit(lambda: self._ledger.recall(wanted))
+        return self._submit(lambda: self._entries.recall(wanted))
 
     def states(self, job: str, keys: Sequence[str] | None = None) -> Future[dict[str, RowRow]]:
         """Where rows of a job stand, by key (all rows without `keys`); unknown keys are not in the dict."""
         wanted = None if keys is None else list(keys)
-        return self._submit(lambda: self._ledger.states(job, wanted))
+        return self._submit(lambda: self._entries.states(job, wanted))
 
     def commit(self, batch: Batch) -> Future[None]:
         """Make a batch durable, together with others that are waiting. All of it, or nothing.
@@ -111,7 +113,7 @@ class Store(Readers):
 
     def forget(self, job: str, keys: Sequence[str] | None = None) -> Future[None]:
         """Make rows of a job pending again (all of them without `keys`). Answers and history stay."""
-        return self._submit(lambda: self._ledger.transaction(lambda: self._ledger.forget(job, keys)))
+        return self._submit(lambda: self._ledger.transaction(lambda: self._entries.forget(job, keys)))
 
     def give_up(self, job: str, keys: Sequence[str]) -> Future[None]:
         """Mark dead letters as given up: a re-drive leaves them alone unless it asks for them."""
@@ -187,7 +189,7 @@ class Store(Readers):
             raise writing_error(self.path, error) from error
 
     def _set_status(self, job: str, keys: Sequence[str], status: str) -> None:
-        self._ledger.transaction(lambda: self._ledger.set_dead_status(job, list(keys), status))
+        self._ledger.transaction(lambda: self._entries.set_dead_status(job, list(keys), status))
 
     def _claim(self) -> None:
         """One store a file within this process too: DuckDB's lock tells processes apart alone."""

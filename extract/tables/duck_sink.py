@@ -7,21 +7,18 @@ writing it again is harmless. Knows nothing of rows, answers or runs.
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extract.errors import InputError
 from extract.store.connect import opening_error
-from extract.store.sql import literal, quote, run_with
+from extract.store.sql import SOURCE, literal, quote, run_with, transaction
 from extract.tables.keys import for_duckdb
 from extract.tables.layout import Layout
 from extract.tables.targets import DuckTable
 
 if TYPE_CHECKING:
     import polars as pl
-
-_SOURCE = "extract_output"
 
 
 class DuckSink:
@@ -63,13 +60,8 @@ class DuckSink:
         if self.transactional:
             self._replace(con, frame, keys)
             return
-        con.execute("BEGIN TRANSACTION")
-        try:
+        with transaction(con):
             self._replace(con, frame, keys)
-            con.execute("COMMIT")
-        except BaseException:
-            _rollback(con)
-            raise
 
     def read(self, con: Any) -> pl.DataFrame:
         """The whole table with the declared dtypes, in no stated order."""
@@ -87,17 +79,15 @@ class DuckSink:
             same = " AND ".join(f"t.{quote(name)} = s.{quote(name)}" for name in names)
             run_with(
                 con,
-                f"DELETE FROM {self.name} AS t USING {_SOURCE} AS s WHERE {same}",
+                f"DELETE FROM {self.name} AS t USING {SOURCE} AS s WHERE {same}",
                 for_duckdb(keys, names),
-                _SOURCE,
             )
         if frame.height:
             columns = ", ".join(map(quote, frame.columns))
             run_with(
                 con,
-                f"INSERT INTO {self.name} ({columns}) SELECT {columns} FROM {_SOURCE}",
+                f"INSERT INTO {self.name} ({columns}) SELECT {columns} FROM {SOURCE}",
                 self._layout.to_duckdb(frame),
-                _SOURCE,
             )
 
     def _found(self, con: Any) -> dict[str, str]:
@@ -143,10 +133,3 @@ def _types(con: Any, kinds: Any) -> list[str]:
     """Types as DuckDB itself spells them."""
     casts = ", ".join(f"NULL::{kind}" for kind in kinds)
     return [str(kind) for kind in con.sql(f"SELECT {casts}").types]
-
-
-def _rollback(con: Any) -> None:
-    import duckdb
-
-    with contextlib.suppress(duckdb.Error):
-        con.execute("ROLLBACK")

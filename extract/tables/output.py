@@ -67,7 +67,7 @@ class Output:
                     extra[ours.name].append(ours.value(entry, n))
         touched = list(dict.fromkeys(entry.item.key for entry in entries))
         frame = self.layout.frame(keys, index, rows, extra)
-        return OutputRows(self.sink, frame, self.layout.key.decode(touched))
+        return OutputRows(self.sink, frame, self.layout.key.decode(touched), touched)
 
     def gone(self, keys: Sequence[str]) -> OutputRows:
         """Takes the rows of some keys out."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SHOWN = 5
+_BYTES = 16_000_000
 _LIVE = 64
 """Rows that a plain iterator is asked for at a time: it may be slow to give them."""
 
@@ -63,7 +64,7 @@ class RowSource:
 
 
 def read_rows(
-    frame: Any, *, key: str | Sequence[str] | None = None, limit: int | None = None, batch: int = 512
+    frame: Any, *, key: str | Sequence[str] | None = None, limit: int | None = None, batch: int = 2048
 ) -> RowSource:
     """Make any table readable as rows.
 
@@ -71,7 +72,7 @@ def read_rows(
         `__arrow_c_stream__`, or an iterable of mappings.
     key: one column, several, or None for a digest of all columns with an occurrence number.
     limit: rows beyond this many are outside the run, as if they were not there.
-    batch: rows in one list at most.
+    batch: rows in one list at most; fewer where rows are long.
     Raises InputError for a table that cannot be read, a missing column, a null or a repeated key.
     """
     import polars as pl
@@ -151,7 +152,7 @@ def _from_frame(table: pl.DataFrame, names: tuple[str, ...], batch: int) -> RowS
         _check_keys(key, table.select(names))
 
     def batches() -> Iterator[list[Row]]:
-        return _rows_of((table.slice(at, batch) for at in range(0, table.height, batch)), key)
+        return _rows_of(_sliced([table], batch), key)
 
     return RowSource(key, tuple(table.columns), table.height, True, batches)
 
@@ -176,8 +177,11 @@ def _from_lazy(frame: pl.LazyFrame, names: tuple[str, ...], batch: int) -> RowSo
 
 
 def _sliced(frames: Iterable[pl.DataFrame], batch: int) -> Iterator[pl.DataFrame]:
+    """Batches of a bounded size: look-ups are cheapest in large ones, long texts want small ones."""
     for frame in frames:
-        yield from (frame.slice(at, batch) for at in range(0, frame.height, batch))
+        longest = _BYTES * frame.height // max(1, int(frame.estimated_size()))
+        step = max(1, min(batch, longest))
+        yield from (frame.slice(at, step) for at in range(0, frame.height, step))
 
 
 def _rows_of(frames: Iterable[pl.DataFrame], key: Key) -> Iterator[list[Row]]:

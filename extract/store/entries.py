@@ -1,0 +1,167 @@
+"""What the engine commits and asks for: calls, answers, rows, dead letters.
+
+Works on a ledger's connection, within the caller's transaction where it writes. Knows nothing of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from extract.protocol.usage import Usage
+from extract.store import schema
+from extract.store.finder import Finder, lookup_of
+from extract.store.frames import frame_of, select_list
+from extract.store.ledger import Ledger
+from extract.store.policy import Policy
+from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow
+from extract.store.sql import SOURCE, clean, quote, run_with
+
+_USAGE = ", ".join(f"usage.{quote(name)}" for name in schema.USAGE_FIELDS)
+_ANSWER = (
+    "fingerprint, answer, model, run_id, request_id, epoch_us(finished_at), cost, attempts, "
+    f"evidence, {_USAGE}"
+)
+_ROW = "key, position, fingerprint, state, run_id, reused, reason"
+
+
+class Entries:
+    """The entries of one store."""
+
+    def __init__(self, ledger: Ledger, policy: Policy) -> None:
+        self._ledger, self._policy = ledger, policy
+        self._answers = Finder(ledger.con, ledger.table("answers"), "fingerprint")
+        self._rows = Finder(ledger.con, ledger.table("rows"), "key", "job")
+        self._has_dead = True  # until a look says that there is none to settle
+
+    # -- in ------------------------------------------------------------------------------------
+
+    def write(self, batch: Batch) -> None:
+        """Everything of a batch, within the caller's transaction."""
+        faults = [self._policy.fault(call.fault) for call in batch.calls]
+        self._ledger.insert(schema.CALLS, batch.calls, {"fault": faults})
+        self._write_answers(list({row.fingerprint: row for row in batch.answers}.values()))
+        self._write_rows(list({(row.job, row.key): row for row in batch.rows}.values()))
+        self._write_dead(list({(row.job, row.key): row for row in batch.dead}.values()))
+        kept = [row for row in map(self._policy.kept, batch.kept) if row is not None]
+        self._ledger.insert(schema.KEPT, kept)
+        self._settle([row for row in batch.rows if row.state == "accepted"])
+
+    def written(self, batch: Batch) -> None:
+        """The transaction of a batch is durable."""
+        self._answers.written(clean(row.fingerprint) for row in batch.answers)
+        for job, keys in _by_job(batch.rows).items():
+            self._rows.written(keys, job)
+
+    def is_new(self, row: RowRow) -> bool:
+        """Whether the store is known to hold nothing of this row yet."""
+        return self._rows.is_absent(clean(row.key), clean(row.job))
+
+    def _write_answers(self, rows: Sequence[AnswerRow]) -> None:
+        fingerprints = [clean(row.fingerprint) for row in rows]
+        self._answers.remove(fingerprints)
+        fixed: dict[str, Sequence[Any]] = {
+            "lookup": [lookup_of(fingerprint) for fingerprint in fingerprints],
+            "evidence": [self._policy.evidence(row.evidence) for row in rows],
+        }
+        self._ledger.insert(schema.ANSWERS, rows, fixed)
+
+    def _write_rows(self, rows: Sequence[RowRow]) -> None:
+        for job, keys in _by_job(rows).items():
+            self._rows.remove(keys, job)
+        self._ledger.insert(schema.ROWS, rows, {"lookup": [lookup_of(clean(row.key)) for row in rows]})
+
+    def _write_dead(self, dead: Sequence[DeadRow]) -> None:
+        if not dead:
+            return
+        rows = [self._policy.dead(row) for row in dead]
+        frame = frame_of(schema.DEAD_LETTERS, rows, {"status": ["open"] * len(rows)})
+        run_with(self._ledger.con, _merge_dead(self._ledger.table("dead_letters")), frame)
+        self._has_dead = True
+
+    def _settle(self, accepted: Sequence[RowRow]) -> None:
+        if not accepted or not self._has_dead:
+            return
+        for job, keys in _by_job(accepted).items():
+            self.set_dead_status(job, keys, "settled")
+        dead = self._ledger.table("dead_letters")
+        self._has_dead = bool(self._ledger.fetch(f"SELECT 1 FROM {dead} WHERE status <> 'settled' LIMIT 1"))
+
+    def set_dead_status(self, job: str, keys: Sequence[str], status: str) -> None:
+        """Move the dead letters of some keys to a status."""
+        self._ledger.con.execute(
+            f"UPDATE {self._ledger.table('dead_letters')} SET status = ? WHERE job = ? AND status <> ? "
+            f"AND key IN (SELECT unnest(?::VARCHAR[]))",
+            [status, clean(job), status, [clean(key) for key in keys]],
+        )
+        self._has_dead = True
+
+    def forget(self, job: str, keys: Sequence[str] | None = None) -> None:
+        """Take rows of a job out of `rows` (all of them without `keys`); answers and history stay."""
+        if keys is not None:
+            self._rows.remove([clean(key) for key in keys], clean(job))
+            return
+        self._ledger.con.execute(f"DELETE FROM {self._ledger.table('rows')} WHERE job = ?", [clean(job)])
+
+    # -- out -----------------------------------------------------------------------------------
+
+    def recall(self, fingerprints: Sequence[str]) -> dict[str, AnswerRow]:
+        """Answers that are already paid for, by fingerprint."""
+        if not fingerprints:
+            return {}
+        asked = {clean(fingerprint): fingerprint for fingerprint in fingerprints}
+        found = map(_answer, self._answers.find(_ANSWER, list(asked)))
+        return {asked[row.fingerprint]: row for row in found}
+
+    def states(self, job: str, keys: Sequence[str] | None) -> dict[str, RowRow]:
+        """Where rows of a job stand, by key; all of them without `keys`."""
+        if keys is None:
+            statement = f"SELECT {_ROW} FROM {self._ledger.table('rows')} WHERE job = ?"
+            found = self._ledger.fetch(statement, [clean(job)])
+            return {key: RowRow(job, key, *rest) for key, *rest in found}
+        asked = {clean(key): key for key in keys}
+        found = self._rows.find(_ROW, list(asked), clean(job))
+        return {asked[key]: RowRow(job, asked[key], *rest) for key, *rest in found}
+
+
+def _by_job(rows: Sequence[RowRow]) -> dict[str, list[str]]:
+    jobs: dict[str, list[str]] = {}
+    for row in rows:
+        jobs.setdefault(clean(row.job), []).append(clean(row.key))
+    return jobs
+
+
+def _answer(row: tuple[Any, ...]) -> AnswerRow:
+    fingerprint, answer, model, run_id, request_id, finished, cost, attempts, evidence, *usage = row
+    finished_at = None if finished is None else finished / 1_000_000
+    return AnswerRow(
+        fingerprint, answer, model, run_id, request_id, finished_at, Usage(*usage), cost, attempts, evidence
+    )
+
+
+def _merge_dead(table: str) -> str:
+    """A dead letter joins an earlier one of its key unless that was settled: then it starts afresh."""
+    again = "d.status <> 'settled'"
+    first = "coalesce(least(d.first_at, s.first_at), s.first_at)"
+    usage = ", ".join(
+        f"{quote(name)} := CASE WHEN {again} THEN coalesce(d.usage.{quote(name)} + s.usage.{quote(name)}, "
+        f"d.usage.{quote(name)}, s.usage.{quote(name)}) ELSE s.usage.{quote(name)} END"
+        for name in schema.USAGE_FIELDS
+    )
+    summed = {
+        "attempts": f"CASE WHEN {again} THEN d.attempts + s.attempts ELSE s.attempts END",
+        "cost": f"CASE WHEN {again} THEN coalesce(d.cost + s.cost, d.cost, s.cost) ELSE s.cost END",
+        "first_at": f"CASE WHEN {again} THEN {first} ELSE s.first_at END",
+        "usage": f"struct_pack({usage})",
+    }
+    names = [column.name for column in schema.DEAD_LETTERS.columns]
+    updates = ", ".join(
+        f"{quote(n)} = {summed.get(n, f's.{quote(n)}')}" for n in names if n not in ("job", "key")
+    )
+    columns = ", ".join(map(quote, names))
+    values = ", ".join(f"s.{quote(n)}" for n in names)
+    return (
+        f"MERGE INTO {table} AS d USING (SELECT {select_list(schema.DEAD_LETTERS)} FROM {SOURCE}) AS s "
+        f"ON d.job = s.job AND d.key = s.key WHEN MATCHED THEN UPDATE SET {updates} "
+        f"WHEN NOT MATCHED THEN INSERT ({columns}) VALUES ({values})"
+    )
