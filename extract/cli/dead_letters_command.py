@@ -61,29 +61,66 @@ def _read(value: Any) -> Any:
 
 
 def _show(row: dict[str, Any]) -> None:
-    typer.echo(f"{row['key']}: {row['reason']} ({row['status']})")
+    typer.echo(f"{cell(row['key'])}: {row['reason']} ({row['status']})")
     for line in sentences(findings(row)):
         typer.echo(f"  - {line}")
+    typer.echo("")
     for name, value in row.items():
         if name not in {"key", "reason", "status", "findings", *LONG} and value is not None:
             typer.echo(f"{name:<13} {cell(value)}")
     for name in LONG:
-        typer.echo(f"\n{name}\n{_block(row[name])}")
+        typer.echo(f"\n{name}\n{indented(kept_text(row[name]), '  ')}")
 
 
-def _block(value: Any) -> str:
-    """A kept value as a person reads it: text as text, the rest as JSON."""
+def kept_text(value: Any) -> str:
+    """A kept input, request or reply as a person reads it: text as text, turns as turns, the rest as JSON."""
     if value is None:
-        return "  (not kept)"
-    if isinstance(value, dict) and all(isinstance(inner, str | None) for inner in value.values()):
-        return "\n".join(f"  [{name}]\n{_indented(inner or '')}" for name, inner in value.items())
-    return _indented(value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False))
+        return "(not kept)"
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict) and isinstance(value.get("messages"), list):
+        return _turns(value)
+    if isinstance(value, dict):
+        return "\n".join(_field(name, inner) for name, inner in value.items())
+    return printable(json.dumps(value, indent=1, ensure_ascii=False, default=str))
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in _printable(text).splitlines())
+def _turns(request: dict[str, Any]) -> str:
+    """A conversation, its shared settings on the first line."""
+    shared = {name: value for name, value in request.items() if name != "messages"}
+    turns = [
+        _field(str(turn.get("role")), "\n".join(_said(block) for block in _blocks(turn)))
+        for turn in request["messages"]
+    ]
+    return "\n".join([cell(shared), *turns])
 
 
-def _printable(text: str) -> str:
+def _blocks(turn: dict[str, Any]) -> list[Any]:
+    content = turn.get("content")
+    return content if isinstance(content, list) else [content]
+
+
+def _said(block: Any) -> str:
+    if not isinstance(block, dict):
+        return str(block)
+    kind = str(block.get("type"))
+    said = block.get(kind)
+    return (
+        said if kind == "text" and isinstance(said, str) else f"[{kind}] {said if said is not None else ''}"
+    )
+
+
+def _field(name: str, value: Any) -> str:
+    if isinstance(value, str) and "\n" in value.strip():
+        return f"{name}:\n{indented(printable(value), '    ')}"
+    return f"{name}: {cell(value)}"
+
+
+def indented(text: str, by: str) -> str:
+    """Every line of a text moved to the right."""
+    return "\n".join(by + line for line in text.rstrip().split("\n"))
+
+
+def printable(text: str) -> str:
     """Documents are hostile: no control sequence of theirs reaches the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)

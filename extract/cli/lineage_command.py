@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from extract.cli.show import findings, sentences
 from extract.cli.stores import open_store
 from extract.cli.text import as_json as to_json
 from extract.cli.text import cell, table
 from extract.errors import ConfigError
 
 CALL_COLUMNS = ["started_at", "kind", "status", "stop_reason", "fault", "latency", "cost", "request_id"]
+SPAN_COLUMNS = ["path", "status", "method", "page", "quote"]
 
 
 def command(*, store: Path, key: str, as_json: bool) -> int:
@@ -38,12 +41,19 @@ def command(*, store: Path, key: str, as_json: bool) -> int:
 def _show(job: str, key: str, parts: dict[str, list[dict[str, Any]]]) -> None:
     row = parts["row"][0]
     reused = ", answered earlier" if row.get("reused") else ""
-    typer.echo(f"{key} in {job}: {row['state']}{reused}, last seen by run {row['run_id']}")
+    typer.echo(f"{cell(key)} in {job}: {row['state']}{reused}, last seen by run {row['run_id']}")
     if parts["calls"]:
         typer.echo(f"\nrequests\n{table(parts['calls'], CALL_COLUMNS)}")
-    for name in ("answer", "dead_letter"):
-        for entry in parts[name]:
-            typer.echo(f"\n{name.replace('_', ' ')}")
-            for column, value in entry.items():
-                if value is not None and column not in {"input", "request", "raw_reply"}:
-                    typer.echo(f"  {column:<13} {cell(value)}")
+    for entry in parts["answer"]:
+        typer.echo(f"\nanswer of {cell(entry['finished_at'])} by {entry['model']}, {entry['request_id']}")
+        typer.echo(_pretty(entry["answer"]))
+        if spans := json.loads(entry.get("evidence") or "[]"):
+            typer.echo(f"\nfound in the document\n{table(spans, SPAN_COLUMNS)}")
+    for entry in parts["dead_letter"]:
+        typer.echo(f"\ndead letter: {entry['reason']} ({entry['status']}), {entry['attempts']} requests")
+        for line in sentences(findings(entry)):
+            typer.echo(f"  - {line}")
+
+
+def _pretty(answer: str) -> str:
+    return json.dumps(json.loads(answer), indent=1, ensure_ascii=False)

@@ -39,7 +39,7 @@ def table(
     room = width or max(60, shutil.get_terminal_size((TERMINAL, 24)).columns)
     cells = {column: [cell(row.get(column)) for row in rows] for column in columns}
     shown, widths = _fit(cells, room, widest, set(keep))
-    numeric = {column for column in shown if rows and all(_is_number(row.get(column)) for row in rows)}
+    numeric = {column for column in shown if _is_numeric([row.get(column) for row in rows])}
 
     def line(values: Mapping[str, str]) -> str:
         parts = [_pad(values[column], widths[column], right=column in numeric) for column in shown]
@@ -59,6 +59,8 @@ def cell(value: Any) -> str:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S") + ("Z" if value.utcoffset() == timedelta(0) else "")
     if isinstance(value, list | tuple):
@@ -89,8 +91,10 @@ def _list(values: Sequence[Any]) -> str:
     return plural(len(values), "item")
 
 
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
+def _is_numeric(values: Sequence[Any]) -> bool:
+    told = [value for value in values if value is not None]
+    numbers = (isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in told)
+    return bool(told) and all(numbers)
 
 
 def _fit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -16,6 +16,9 @@ from extract.cli.text import as_json, cell, plural, table
         (None, "–"),
         (True, "yes"),
         (Decimal("1.50"), "1.50"),
+        (0.01564292, "0.01564"),
+        (123456.7, "123,457"),
+        (datetime(2026, 5, 4, 6, 7, 8, 9, tzinfo=UTC), "2026-05-04 06:07:08Z"),
         (date(2026, 5, 4), "2026-05-04"),
         ("two\n lines\t and  gaps", "two lines and gaps"),
         ("red \x1b[31malert\x07", "red [31malert"),
@@ -77,3 +80,10 @@ def test_json_keeps_decimals_as_text() -> None:
     assert as_json({"a": Decimal("1.10"), "b": date(2026, 1, 2), "c": "ü"}) == (
         '{"a": "1.10", "b": "2026-01-02", "c": "ü"}'
     )
+
+
+def test_columns_that_tell_least_go_first() -> None:
+    rows = [{"key": n, "empty": None, "same": "x" * 20, "told": f"value {n} and more"} for n in range(4)]
+    shown = table(rows, list(rows[0]), width=38, keep=["key"])
+    assert shown.splitlines()[0].split() == ["key", "told"] or "told" in shown.splitlines()[0]
+    assert "empty" in shown.splitlines()[-1]
