@@ -6,9 +6,13 @@ nothing. Never mends anything. Knows no message, no model, no network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime, time
+from decimal import Decimal
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from pydantic import ValidationError as PydanticError
 from pydantic_core import SchemaValidator
@@ -145,13 +149,33 @@ def _form(validator: Any, form: str, value: Any, schema: Schema) -> Iterator[Any
         yield _error("text form")
 
 
-def _keys(validator: Any, unique: Any, value: Any, schema: Schema) -> Iterator[Any]:
+_SAME_KEY: dict[str, Callable[[Any], Any]] = {
+    "number": float,
+    "decimal": Decimal,
+    "decimal-or-nan": Decimal,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+    "uuid": UUID,
+    "ipv4": ip_address,
+    "ipv6": ip_address,
+}
+
+
+def _key(kind: str, key: Any) -> Any:
+    """What a key is to Python, where two texts can be one key (1.5 and 1.50)."""
+    try:
+        return _SAME_KEY[kind](key) if kind in _SAME_KEY else key_text(key)
+    except (ValueError, ArithmeticError, TypeError):
+        return key_text(key)
+
+
+def _keys(validator: Any, kind: str, value: Any, schema: Schema) -> Iterator[Any]:
     if not isinstance(value, list):
         return
-    seen: set[str] = set()
+    seen: set[Any] = set()
     for index, item in enumerate(value):
         if isinstance(item, dict) and "key" in item:
-            key = key_text(item["key"])
+            key = _key(kind, item["key"])
             if key in seen:
                 yield _error("repeated", index, "key")
             seen.add(key)

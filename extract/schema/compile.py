@@ -83,26 +83,24 @@ class CompiledSchema(Generic[T]):
         """A value in the wire shape, as the model should have written it: for few-shot examples.
 
         value: an instance of the model, or JSON text in the model's own shape. Text is brought over
-        as it is, right or wrong, since `check` judges; text that is no JSON comes back unchanged. Raises
-        ValueError for an instance that has no JSON form.
+        as it is, right or wrong, since `check` judges; text that is no JSON is taken as a value where the
+        model is a plain string, and else comes back unchanged. Raises ValueError for an instance that
+        has no JSON form. A value of a plain string model that may look like JSON goes to `encode_value`.
         """
-        try:
-            plain = self._plain(value)
-        except JsonTextError:
-            return str(value)
-        return write(self._encode(plain) if self._encode else plain)
-
-    def _plain(self, value: T | str) -> Any:
-        """A value or JSON text in the model's shape; a string that the model itself takes is a value."""
         if not isinstance(value, str) or isinstance(value, Enum):
-            return self._dumper.dump(value)
+            return self.encode_value(value)
         try:
             plain = read(unwrap(value))
         except JsonTextError:
-            if self._fits(value):
-                return value
-            raise
-        return value if not self._fits(plain) and self._fits(value) else plain
+            return self._encoded(value) if self._fits(value) else value
+        return self._encoded(plain)
+
+    def encode_value(self, value: Any) -> str:
+        """A validated value in the wire shape; a string is a value too, never JSON text."""
+        return self._encoded(self._dumper.dump(value))
+
+    def _encoded(self, plain: Any) -> str:
+        return write(self._encode(plain) if self._encode else plain)
 
     def wire_to_model(self, path: str, text: str | None = None) -> str:
         """The JSON pointer in the model's shape for one in the wire shape.

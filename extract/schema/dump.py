@@ -123,12 +123,16 @@ class Dumper:
     def _scalar(self, node: Scalar, value: Any) -> Any:
         if node.values is not None:
             return _chosen(node, value)
+        if node.encoded:
+            return self._serialized(node, value)
         wanted = _FORM_TYPES.get(node.form)
         if wanted is not None and not node.free and not _is_just(value, wanted):
             raise MismatchError(f"a {node.form} is needed, not a {type(value).__name__}")
         if node.form == "json":
             return to_json(value, by_alias=True, inf_nan_mode="constants").decode()
         plain = plain_json(node.form, value)
+        if node.free and node.json == "string" and type(plain) in (int, float):
+            return str(plain)
         if not is_exactly(node.json, plain):
             plain = self._serialized(node, value)
         if node.json == "number" and isinstance(plain, float) and plain - plain != 0:

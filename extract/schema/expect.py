@@ -64,20 +64,32 @@ _RULES = {
     "too_long": ("maxItems", "max_length"),
     "decimal_max_digits": ("maxDigits", "max_digits"),
     "decimal_max_places": ("decimalPlaces", "decimal_places"),
-    "url_scheme": ("schemes", "expected_schemes"),
+}
+
+
+_SAID = {
+    "timezone_aware": "a date and time with its offset from UTC",
+    "timezone_naive": "a date and time without any offset from UTC",
+    "date_past": "a date in the past",
+    "date_future": "a date in the future",
+    "datetime_past": "a date and time in the past",
+    "datetime_future": "a date and time in the future",
+    "uuid_version": "a UUID of version {expected_version}",
+    "url_scheme": "a URL whose scheme is {expected_schemes}",
+    "finite_number": "a finite number",
+    "missing": "this key",
 }
 
 
 def expected_by(kind: str, message: str, context: Mapping[str, Any]) -> str:
     """What a Pydantic error asks for."""
     keyword, name = _RULES.get(kind, ("", ""))
-    if keyword and name in context and kind != "url_scheme":
-        text = sentence(keyword, context[name]).rstrip(".")
-        return text[0].lower() + text[1:]
+    if keyword and name in context:
+        return bound(keyword, context[name])
+    if kind in _SAID:
+        return _SAID[kind].format_map(context)
     if kind in ("value_error", "assertion_error"):
         return f"a value that holds to: {message.partition(', ')[2] or message}"
-    if kind == "missing":
-        return "this key"
     for start in ("Input should be ", "Input should "):
         if message.startswith(start):
             return message.removeprefix(start)
@@ -85,6 +97,10 @@ def expected_by(kind: str, message: str, context: Mapping[str, Any]) -> str:
 
 
 def bound(keyword: str, value: Any) -> str:
-    """A bound of the wire schema in words."""
+    """A constraint as what is expected: "at most 3 items"."""
+    if keyword == "pattern":
+        return f"text that matches the regular expression {value}"
+    if keyword == "minLength" and value == 1:
+        return "text that is not empty"
     text = sentence(keyword, value).rstrip(".")
     return text[0].lower() + text[1:]

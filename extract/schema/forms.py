@@ -55,6 +55,14 @@ def _is_decimal_or_nan(text: str) -> bool:
     return _is_decimal(text) or text in ("NaN", "Infinity", "-Infinity")
 
 
+def _is_base64(text: str) -> bool:
+    """Python's decoder drops what is not of the alphabet; a reply may not have it."""
+    return not text.replace("\n", "").strip(_BASE64)
+
+
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
+
+
 def _is_json(text: str) -> bool:
     try:
         read(text)
@@ -73,8 +81,8 @@ FORMS: dict[str, Form] = {
         'A decimal number written as text, as "1234.50", or "NaN".', "", _is_decimal_or_nan
     ),
     "bytes": Form(""),
-    "base64": Form("Bytes as Base64 text with the URL-safe alphabet."),
-    "base64url": Form("Bytes as Base64 text with the URL-safe alphabet."),
+    "base64": Form("Base64 text.", "", _is_base64),
+    "base64url": Form("Base64 text with the URL-safe alphabet.", "", _is_base64),
     "hex": Form("Bytes as hexadecimal text."),
     "uuid": Form("A UUID, as 123e4567-e89b-12d3-a456-426614174000.", "uuid"),
     "ipv4": Form("An IPv4 address.", "ipv4"),

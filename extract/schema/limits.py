@@ -68,10 +68,13 @@ class _Tally:
 def count(schema: Schema, text: str, dialect: Dialect, name: str) -> Counts:
     """Count a schema. Raises `ModelError` with the path where a limit that all agree on is broken."""
     tally = _Tally()
-    _walk({key: value for key, value in schema.items() if key != "$defs"}, name, tally)
-    for key, target in schema.get("$defs", {}).items():
+    defs = schema.get("$defs", {})
+    bare = {key: value for key, value in schema.items() if key != "$defs"}
+    itself = frozenset(key for key, target in defs.items() if target == bare)
+    _walk(bare, name, tally)
+    for key, target in defs.items():
         _walk(target, key, tally)
-    _deepen(schema, name, 0, frozenset(), schema.get("$defs", {}), tally)
+    _deepen(bare, name, 0, itself, defs, tally)
     values = {
         "properties": (tally.properties, name),
         "depth": (tally.depth, tally.deepest),

@@ -22,7 +22,7 @@ from extract.schema.custom import (
     string_format,
 )
 from extract.schema.notes import jsonable, note_of, note_of_class
-from extract.schema.scalars import Core, choice_of, instance_form, rules_of, scalar_of
+from extract.schema.scalars import LATER, Core, choice_of, instance_form, rules_of, scalar_of
 from extract.schema.shape import (
     Array,
     Either,
@@ -39,6 +39,10 @@ from extract.schema.shape import (
     noted,
 )
 
+_LATER_NAMES = (
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
+)
 _ITEMS = {"min_length": "minItems", "max_length": "maxItems"}
 _ANYTHING = (
     "any value has no wire type; say what it holds (a model, `dict[str, str]`, a union), "
@@ -115,6 +119,8 @@ class Reader:
             node = handler(self, core, place) if handler else scalar_of(core, place.config)
         if node is None:
             raise place.refuse(_NO_WIRE.get(core["type"], f"{core['type']!r} has no wire type"))
+        if isinstance(node, Scalar) and "serialization" in core and not node.encoded:
+            node = replace(node, core=core)
         return noted(node, custom_note(self, core).over(note_of(core)))
 
 
@@ -126,10 +132,20 @@ def _after(reader: Reader, core: Core, place: Place) -> Node:
     node = reader.read(core["schema"], place)
     form = string_format(reader, core)
     if isinstance(node, Scalar) and node.json == "string" and form:
-        node = replace(node, form=form, core=core)
-    if isinstance(node, Scalar) and "serialization" in core:
-        node = replace(node, core=core)
-    return node
+        node = replace(node, form=form)
+    if isinstance(node, Scalar):
+        encoded = "serialization" in core and standard(core["function"]["function"])
+        node = replace(node, core=core, encoded=encoded)
+    return _with_later_rules(node, core)
+
+
+def _with_later_rules(node: Node, core: Core) -> Node:
+    """Constraints that Pydantic checks after a validator of the author's: told, but not asked of the wire."""
+    updates = (core.get("metadata") or {}).get("pydantic_js_updates") or {}
+    if not isinstance(node, Scalar | Array | Pairs):
+        return node
+    later = tuple((LATER + name, updates[name]) for name in _LATER_NAMES if name in updates)
+    return replace(node, rules=node.rules + later)
 
 
 def _before(reader: Reader, core: Core, place: Place) -> Node:
@@ -155,9 +171,13 @@ def _plain(reader: Reader, core: Core, place: Place) -> Node:
 def _default(reader: Reader, core: Core, place: Place) -> Node:
     node = reader.read(core["schema"], place)
     value = core.get("default")
-    if value is None or not isinstance(value, str | int | float):
+    if not isinstance(value, str | int | float) or _is_tag(node):
         return node
     return noted(node, Note(default=jsonable((value,))))
+
+
+def _is_tag(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.values is not None and len(node.values) == 1
 
 
 def _nullable(reader: Reader, core: Core, place: Place) -> Node:
@@ -171,10 +191,7 @@ def _json_or_python(reader: Reader, core: Core, place: Place) -> Node:
 
 
 def _strict_side(reader: Reader, core: Core, place: Place) -> Node:
-    node = reader.read(core["strict_schema"], place)
-    if isinstance(node, Scalar) and "serialization" in core:
-        node = replace(node, core=core)
-    return node
+    return reader.read(core["strict_schema"], place)
 
 
 def _chain(reader: Reader, core: Core, place: Place) -> Node:

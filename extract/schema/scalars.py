@@ -17,6 +17,9 @@ from extract.schema.shape import Either, JsonType, Node, Rules, Scalar
 
 Core = Mapping[str, Any]
 
+LATER = "later:"
+"""Marks a constraint that holds only after the model has changed the value, so never on the wire."""
+
 _BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 _TEXT = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
 _DIGITS = {"max_digits": "maxDigits", "decimal_places": "decimalPlaces"}
@@ -54,7 +57,7 @@ def _text(core: Core, config: Core) -> Scalar:
     rules = rules_of(limits, names)
     if core.get("strip_whitespace", config.get("str_strip_whitespace")):
         # the model measures after stripping, so the wire must not measure before it
-        rules = tuple((f"stripped:{key}" if key == "maxLength" else key, value) for key, value in rules)
+        rules = tuple((f"{LATER}{key}" if key == "maxLength" else key, value) for key, value in rules)
     flags = tuple(
         ("letters", word) for flag, word in _FLAGS.items() if core.get(flag, config.get(f"str_{flag}"))
     )

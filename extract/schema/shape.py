@@ -46,7 +46,8 @@ class Scalar:
 
     rules: constraints of the model, by their JSON Schema keyword where there is one.
     free: a before-validator reads it first, so only its JSON type may be insisted on.
-    core: the pydantic-core schema, for serialising a type that is not known here.
+    core: the pydantic-core schema, for serialising a type that is not known here; with `encoded` always
+    (Pydantic's own encoded types, whose value is not what stands in the text).
     """
 
     json: JsonType
@@ -58,6 +59,7 @@ class Scalar:
     name: str = ""
     cls: Any = None
     core: Any = None
+    encoded: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

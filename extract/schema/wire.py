@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from extract.schema.dialect import Dialect
 from extract.schema.forms import form_of
+from extract.schema.scalars import LATER
 from extract.schema.shape import (
     Array,
     Either,
@@ -107,7 +108,7 @@ class Writer:
         for keyword, value in node.rules:
             sent = None if node.free else _carried(node, keyword, value, self.dialect)
             if sent is None:
-                told.append(self._relax(path, keyword.removeprefix("stripped:"), value))
+                told.append(self._relax(path, keyword.removeprefix(LATER), value))
             else:
                 carried[sent[0]] = sent[1]
         return carried, told
@@ -161,7 +162,7 @@ class Writer:
             },
             "",
         )
-        keys = {KEYS: True} if self.judge else {}
+        keys = {KEYS: _key_kind(node.key)} if self.judge else {}
         return {"type": "array", **self._words(notes, told), "items": item, **carried, **keys}
 
     def _record(self, node: Record, path: str, notes: tuple[Note, ...]) -> Schema:
@@ -208,6 +209,13 @@ def _flat(node: Maybe | Either) -> list[Node]:
     rest = [branch for branch in opened if not _is_null(branch)]
     nulls = isinstance(node, Maybe) or len(rest) < len(opened)
     return [*rest, Scalar("null")] if nulls else rest
+
+
+def _key_kind(key: Node) -> str:
+    """What makes two keys the same, for the judge: their text form, or that they are numbers."""
+    if not isinstance(key, Scalar):
+        return ""
+    return key.form or ("number" if key.json == "number" else "")
 
 
 def _is_null(node: Node) -> bool:
