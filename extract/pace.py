@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from extract.errors import ConfigError
 from extract.protocol.reply import Action, Fault, Message, Reply
-from extract.rates import Bucket, LearnedRate
+from extract.rates import GivenRate, LearnedRate
 from extract.window import Window
 
 _BACK_OFF = 0.5  # seconds, when the service does not say how long; doubles while nothing gets through
@@ -85,6 +86,7 @@ class Permit:
     tokens: as they were counted.
     """
 
+    at: float
     order: int
     estimate: float
     tokens: float
@@ -138,11 +140,10 @@ class Governor:
         self.counts = PaceCounts()
         self.in_flight = 0
         self.window = Window(pace.concurrency, now)
-        self.rate = LearnedRate(now)
-        self.rate_unit = "requests"
+        self.rates = {unit: LearnedRate(now) for unit in ("requests", "tokens")}
         self._rng = random.Random(seed)
         self._given = {
-            unit: Bucket(limit, now)
+            unit: GivenRate(limit, now)
             for unit, limit in (("requests", pace.requests_per_minute), ("tokens", pace.tokens_per_minute))
             if limit is not None
         }
@@ -174,15 +175,14 @@ class Governor:
         costs = self._costs(tokens)
         if self._rate_wait(costs, now) > 0:
             return None
-        for unit, bucket in self._given.items():
+        for unit, bucket in self._buckets():
             bucket.take(costs[unit], now)
-        self.rate.take(costs[self.rate_unit], now)
         probe = self.window.is_probe(self.in_flight)
         self.in_flight += 1
         self._taken_since_resume += 1
         self.counts.admitted += 1
         self.counts.peak = max(self.counts.peak, self.in_flight)
-        return Permit(self.in_flight, tokens, costs["tokens"], self._number, probe)
+        return Permit(now, self.in_flight, tokens, costs["tokens"], self._number, probe)
 
     def due(self, tokens: float, now: float) -> float | None:
         """Seconds until `admit` may succeed by itself; None when a reply has to come first."""
@@ -200,8 +200,11 @@ class Governor:
         return {"requests": 1.0, "tokens": max(1.0, tokens * factor)}
 
     def _rate_wait(self, costs: dict[str, float], now: float) -> float:
-        waits = [bucket.wait(costs[unit], now) for unit, bucket in self._given.items()]
-        return max(self.rate.wait(now), *waits) if waits else self.rate.wait(now)
+        return max(bucket.wait(costs[unit], now) for unit, bucket in self._buckets())
+
+    def _buckets(self) -> Iterator[tuple[str, GivenRate | LearnedRate]]:
+        yield from self._given.items()
+        yield from self.rates.items()
 
     def _cooling(self, now: float) -> bool:
         if self._cool_until is None:
@@ -210,8 +213,9 @@ class Governor:
             return True
         self._cool_until = None
         self._taken_since_resume = 0
-        if self.rate.pending:
-            self.rate.resume(now)
+        for rate in self.rates.values():
+            if rate.pending:
+                rate.resume(now)
         self.window.restart(self.in_flight, now)
         return False
 
@@ -250,8 +254,7 @@ class Governor:
         self._planned += permit.estimate
         if "tokens" in self._given:
             self._given["tokens"].correct(permit.tokens - used)
-        if self.rate_unit == "tokens":
-            self.rate.correct(permit.tokens - used)
+        self.rates["tokens"].give_back(permit.tokens - used, permit.at)
 
     # refusals ----------------------------------------------------------------------------------
 
@@ -274,9 +277,10 @@ class Governor:
 
     def _give_back(self, permit: Permit) -> None:
         costs = {"requests": 1.0, "tokens": permit.tokens}
-        if self.rate.pending or permit.episode == self._number:
-            self.rate.give_back(costs[self.rate_unit])
+        if permit.episode == self._number or self._cool_until is not None:
             self._taken_since_resume -= 1
+        for unit, rate in self.rates.items():
+            rate.give_back(costs[unit], permit.at)
         for unit, bucket in self._given.items():
             bucket.correct(costs[unit])
 
@@ -291,7 +295,7 @@ class Governor:
             self._cool_until = max(now + _LET_LAND, self._cool_until or now)
             self._open_ceiling(permit)
         elif blame is Blame.RATE:
-            self._open_rate(fault, now)
+            self._open_rate(permit, fault, now)
         else:
             self.window.cut((self.in_flight - 1) * (1 - self._stress / 2))
 
@@ -303,11 +307,9 @@ class Governor:
         fell = self.in_flight - 1 < 0.9 * self.window.ceiling - 1
         self._strikes = self._strikes + 1 if short_lived and fell else 0
 
-    def _open_rate(self, fault: Fault, now: float) -> None:
+    def _open_rate(self, permit: Permit, fault: Fault, now: float) -> None:
         unit = "tokens" if fault.kind == "tokens_per_minute" else "requests"
-        if unit != self.rate_unit:
-            self.rate_unit, self.rate = unit, LearnedRate(now)
-        self.rate.refused(now)
+        self.rates[unit].refused(permit.at)
         for bucket in self._given.values():
             bucket.drain(now)
 

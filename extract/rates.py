@@ -7,13 +7,23 @@ the time. A cost is 1 for a request, or its tokens.
 from __future__ import annotations
 
 import math
+from itertools import islice
+
+from extract.bucketfit import Bucket, Span, fit
 
 _GIVEN_BURST = 0.25  # seconds' worth that may go at once under a limit that the user gave
-_FAR = 1e12
+_SLOT = 0.05  # seconds; the history is kept in slots of this length
+_SLOTS = 600
+_SPANS = 4
 _ENOUGH = 16  # requests that tell something
+_MARGIN = 0.985  # of the rate that was found: a bucket that is never quite empty refuses less
+_FEW = 4  # requests that tell nothing
+_TOO_SOON = 0.93  # the rate that is left when the next refusal comes after few
+_RESERVE = 2  # requests that the bucket should have left
+_FIRST_HOLD = 0.25
 
 
-class Bucket:
+class GivenRate:
     """A limit per minute that the user gave: spent evenly, and never more than that in any minute."""
 
     def __init__(self, per_minute: float, now: float) -> None:
@@ -49,42 +59,32 @@ class Bucket:
 class LearnedRate:
     """The bucket that a server keeps, as far as its refusals tell.
 
-    Between two refusals the bucket went from empty to empty, so what was taken in between, divided
-    by the time, is its rate. What a wait saved up is spent again at up to twice the rate; when that
-    is refused early, the bucket is smaller than that. Without refusals the rate is raised: first
-    hardly, then faster and faster, so that a limit that was lifted is found within seconds.
+    At a refusal the bucket is empty; from one to the next, what was taken tells its rate and how
+    much it saves up (`bucketfit`). What a wait saved up is spent at up to twice the rate. Without
+    refusals the rate is raised: first hardly, then faster and faster, so that a limit that was
+    lifted is found within seconds; the rarer, the more often the same rate was found.
     """
 
     def __init__(self, now: float) -> None:
         self.rate = math.inf
-        self._base = math.inf
-        self._burst = _FAR  # the most that a wait can save up
-        self._since = now  # the bucket was empty then; before the first refusal: the start
-        self._spent = 0.0  # taken since
+        self.bucket: Bucket | None = None
+        self._spans: list[Span] = []
+        self._taken: dict[int, float] = {}  # by slot, since `_since`
+        self._since = now
         self._refused_at: float | None = None
-        self._resumed_at = now
-        self._granted = 0.0
         self._level = 0.0
-        self._level_left = 0.0
-        self._at = now
-        self._next = now
-        self._pressed = False
-        self._pressure = 0.0  # seconds of growth
-        self._hold = 0.25
+        self._at = self._next = now
         self._mean = 1.0  # cost of one
-        self._rounds = 0
-
-    @property
-    def known(self) -> bool:
-        """Whether there was a refusal to learn from."""
-        return self.rate < math.inf
+        self._pressed = False  # somebody waited for this rate, not for a place
+        self._pressure = 0.0  # seconds of that
+        self._hold = _FIRST_HOLD
 
     @property
     def pending(self) -> bool:
         """Whether a refusal waits to be learned from."""
         return self._refused_at is not None
 
-    def wait(self, now: float) -> float:
+    def wait(self, cost: float, now: float) -> float:
         """Seconds until the next may go."""
         wait = max(0.0, self._next - now)
         self._pressed = self._pressed or wait > 0
@@ -92,88 +92,98 @@ class LearnedRate:
 
     def take(self, cost: float, now: float) -> None:
         """So much goes."""
-        self._spent += cost
-        self._mean += (cost - self._mean) / 16
-        if not self.known:
+        self._mean += (cost - self._mean) / _ENOUGH
+        slot = math.floor(now / _SLOT)
+        self._taken[slot] = self._taken.get(slot, 0.0) + cost
+        if len(self._taken) > _SLOTS:
+            self._forget()
+        if self.bucket is None:
             return
         passed = max(0.0, now - self._at)
         self._at = max(self._at, now)
-        self._level = min(self._burst, self._level + passed * self.rate) - cost
-        self._grow(min(passed, self._unit() / 4))
-        ahead = 1.0 + min(1.0, max(0.0, self._level) / (self.rate * self._unit()))
-        self._next = max(now, self._next) + cost / (self.rate * ahead)
+        self._level = min(self.bucket.burst, self._level + passed * self.bucket.rate) - cost
+        self._grow(min(passed, 0.25))
+        self._next = max(now, self._next) + cost / (self.rate * self._haste())
 
-    def give_back(self, cost: float) -> None:
-        """So much was refused: it was not taken."""
-        self._spent -= cost
-        self._level += cost
+    def give_back(self, cost: float, at: float) -> None:
+        """So much, taken then, was refused or not used; a negative cost was used beyond what was taken."""
+        slot = math.floor(at / _SLOT)
+        if slot in self._taken:
+            self._taken[slot] = max(0.0, self._taken[slot] - cost)
+            self._level += cost
 
-    def correct(self, amount: float) -> None:
-        """Less (or, negative, more) was used than was taken."""
-        self._spent -= amount
-        self._level += amount
-
-    def refused(self, now: float) -> None:
-        """The bucket is empty: the first refusal after a time without."""
-        self._refused_at = now
-        self._level_left = self._level
+    def refused(self, at: float) -> None:
+        """A request that went then found the bucket empty: the first after a time without."""
+        self._refused_at = max(at, self._since)
 
     def resume(self, now: float) -> None:
-        """The wait is over; learns from what came before it."""
-        refused_at = now if self._refused_at is None else self._refused_at
-        waited = now - refused_at
-        self._learn(refused_at, waited)
-        self._since, self._refused_at, self._spent = refused_at, None, 0.0
-        self._resumed_at = self._at = self._next = now
-        self._granted = self._level = min(self._burst, self.rate * waited) if self.known else 0.0
+        """The wait is over: learns from what came before it."""
+        end = now if self._refused_at is None else self._refused_at
+        self._refused_at = None
+        span = self._span(end)
+        if self.bucket is not None and span.amount < _FEW * self._mean:
+            self.bucket = Bucket(self.bucket.rate * _TOO_SOON, self.bucket.burst)
+            self.rate = self.bucket.rate  # too little to measure: it goes on into the next span
+        elif span.amount > 0:
+            self._learn(span, waited=now - end)
+            self._since, self._taken = end, {}
+        self._at = self._next = now
         self._pressed, self._pressure = False, 0.0
+        if self.bucket is not None:
+            self._level = min(self.bucket.burst, self.bucket.rate * (now - end))
+            self._next += max(0.0, self._mean - self._level) / self.bucket.rate
 
-    def _learn(self, refused_at: float, waited: float) -> None:
-        span = refused_at - self._since
-        if self._rounds == 0:
-            if self._spent > 0:
-                self._set(self._spent / (span + max(waited, 1.0)))
-                self._rounds = 1
+    def _span(self, end: float) -> Span:
+        middle = ((slot + 0.5) * _SLOT for slot in self._taken)
+        taken = zip(middle, self._taken.values(), strict=True)
+        inside = [(min(max(at, self._since), end), cost) for at, cost in taken if cost > 0]
+        return Span(self._since, end, inside, full=not self._spans)
+
+    def _learn(self, span: Span, *, waited: float) -> None:
+        before = self.bucket
+        enough = 2 * _ENOUGH * self._mean
+        self._spans.append(span)
+        while len(self._spans) > _SPANS and sum(span.amount for span in self._spans[-_SPANS:]) > enough:
+            del self._spans[0]
+        del self._spans[:-_SLOTS]
+        depth = before.burst / before.rate if before else max(1.0, waited)
+        self.bucket = fit(self._spans, grain=self._mean, slot=_SLOT, depth=depth)
+        self.rate = self.bucket.rate * (_MARGIN if before else 1.0)
+        if before is None:
             return
-        self._rounds += 1
-        idle = self._resumed_at - self._since
-        if self._rounds > 2 and self._level_left > self._granted / 2 > self._mean:
-            self._burst = max(0.0, self._granted - self._level_left)
-            self._set(self._base * 0.97)
-            return
-        before, reached = self._base, self.rate
-        self._set(self._blend(self._measure(span, idle), reached))
-        steady = self._rounds > 2 and 0.9 < self._base / before < 1.1
-        lost = max(0.0, idle - self._burst / self._base)
-        self._hold = max(min(self._hold * 2, 8.0) if steady else 1.0, 20 * lost / self._unit())
+        steady = 0.9 < self.bucket.rate / before.rate < 1.1
+        lost = max(0.0, waited - self.bucket.burst / self.bucket.rate)
+        sure = min(1.0, len(self._spans) / _SPANS)
+        self._hold = max(min(self._hold * 2, 8.0) if steady else 1.0, 20 * sure * lost / self._unit())
 
-    def _measure(self, span: float, idle: float) -> float:
-        """What was taken from empty to empty, but for what the wait did not save up."""
-        saved = self._base * idle
-        if self._burst >= saved:
-            return self._spent / max(span, 1e-3)
-        return max(0.0, self._spent - self._burst) / max(span - idle, 1e-3)
+    def _forget(self) -> None:
+        """A history without refusals says little: its older half goes."""
+        for slot in list(islice(self._taken, _SLOTS // 2)):
+            del self._taken[slot]
+        self._since = max(self._since, next(iter(self._taken)) * _SLOT)
 
-    def _blend(self, measured: float, reached: float) -> float:
-        """The truth is at least what was measured and at most the rate that was refused."""
-        if self._spent <= 0:
-            return self._base * 0.7
-        trust = self._spent / (self._spent + 8 * self._mean)
-        likely = measured * 0.99 if reached < 1.1 * measured else math.sqrt(measured * reached)
-        return trust * likely + (1 - trust) * min(self._base, reached) * 0.85
-
-    def _set(self, rate: float) -> None:
-        self._base = self.rate = max(rate, 1e-6)
+    def _haste(self) -> float:
+        """Up to twice the rate while much is saved up, a little less than it while nothing is."""
+        assert self.bucket is not None
+        reserve = min(_RESERVE * self._mean, self.bucket.burst / 2)
+        spare = self._level - reserve
+        if spare < 0:
+            return max(0.9, 1.0 + 0.1 * spare / reserve)
+        return 1.0 + min(1.0, spare / (self.rate * self._unit()))
 
     def _unit(self) -> float:
         """Seconds in which enough requests go to tell anything."""
-        return max(1.0, _ENOUGH * self._mean / self._base)
+        rate = self.rate if self.bucket is None else self.bucket.rate
+        return max(1.0, _ENOUGH * self._mean / rate)
 
     def _grow(self, passed: float) -> None:
-        if not self._pressed:
+        if not self._pressed or self.bucket is None:
             return
         self._pressed = False
         self._pressure += passed
-        units = max(0.0, self._pressure / self._unit() - self._hold)
-        exponent = 2.0 * units if self._rounds == 1 else 0.1 * units * units
-        self.rate = self._base * math.exp(min(exponent, 20.0))
+        if len(self._spans) == 1:  # the first figure is a guess: soon up to the next refusal
+            exponent = 4.0 * max(0.0, self._pressure - self._hold)
+        else:
+            exponent = 0.1 * max(0.0, self._pressure / self._unit() - self._hold) ** 2
+        margin = 1.0 if len(self._spans) == 1 else _MARGIN
+        self.rate = self.bucket.rate * margin * math.exp(min(exponent, 20.0))
