@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from unicodedata import category, is_normalized, normalize
+from unicodedata import category, is_normalized, normalize, numeric
 
 __all__ = ["Folded", "Thinned", "fold"]
 
@@ -172,8 +172,8 @@ def _continues(char: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _fold_cluster(cluster: str, *, after_number: bool) -> str:
-    # "10²" must not read as 102, nor "1½" as 11⁄2.
-    if after_number and category(cluster[0]) == "No":
+    # "10²" must not read as 102, nor "½" as 1 and 2.
+    if category(cluster[0]) == "No" and (after_number or numeric(cluster[0], 0) % 1):
         return cluster
     return normalize("NFKC", normalize("NFKC", cluster.translate(_TABLE)).casefold()).translate(_TABLE)
 

@@ -45,11 +45,24 @@ class WordIndex:
         needle = fold(words)
         if not needle:
             return None
+        words = words.strip()
+        return (
+            self._folded(needle, words)
+            or self._divided(needle)
+            or self._spaced(needle)
+            or self._as_written(words)
+        )
+
+    def _folded(self, needle: str, words: str) -> Hit | None:
         hit = find_whole(needle, self.folded.text)
-        if hit:
-            start, end = self.folded.span(*hit)
-            return start, end, "exact" if self._text[start:end] == words.strip() else "normalised"
-        return self._divided(needle) or self._spaced(needle) or self._as_written(words.strip())
+        if hit is None:
+            return None
+        start, end = self.folded.span(*hit)
+        there = self._text[start:end]
+        if there == words:
+            return start, end, "exact"
+        # One character may fold to several: `3` is not all of `¾`.
+        return (start, end, "normalised") if there.isascii() or fold(there) == needle else None
 
     def _as_written(self, words: str) -> Hit | None:
         """What folding hides: a part of a word with the hyphen that divides it."""
