@@ -14,6 +14,7 @@ from extract.protocol.reply import Action, Fault
 StopReason = Literal[
     "key",  # 401, 403: no request can pass
     "quota",  # money, membership or the wait is beyond what a run sleeps for
+    "address",  # nothing answers there as it should
     "request",  # the server refuses every request: schema, model or parameters
     "failing",  # row after row ended the same bad way
     "budget",  # the budget is used up
@@ -39,7 +40,18 @@ class Stop:
         return f"{self.message}. {self.advice}".strip() if self.advice else self.message
 
 
-_KINDS: dict[str, StopReason] = {"auth": "key", "permission": "key"}
+_KINDS: dict[str, StopReason] = {
+    "auth": "key",
+    "forbidden": "key",
+    "quota": "quota",
+    "per_day": "quota",
+    "rate_limit": "quota",  # the wait that it asks for is longer than a run sleeps
+    "overloaded": "quota",
+    "tls": "address",
+    "proxy": "address",
+    "not_found": "address",
+    "moved": "address",
+}
 _RUN_AGAIN = "Then run the same again: rows without an outcome go on, nothing is paid twice."
 
 
@@ -63,7 +75,7 @@ class Breaker:
     def on_fault(self, fault: Fault) -> Stop | None:
         """The stop that a fault calls for, if any."""
         if fault.action is Action.STOP:
-            return Stop(_KINDS.get(fault.kind, _stop_reason(fault)), str(fault), _advice(fault))
+            return Stop(_KINDS.get(fault.kind, "request"), str(fault), _advice(fault))
         if fault.action is Action.REQUEST and not self._passed:
             return Stop("request", f"the first request was refused: {fault}{_id(fault)}", _advice(fault))
         return None
@@ -85,10 +97,6 @@ class Breaker:
             return None
         message = f"{self._streak} rows in a row ended {outcome.reason}, none accepted; last: {outcome.why}"
         return Stop("failing", message, f"Look at the dead letters and mend the job. {_RUN_AGAIN}")
-
-
-def _stop_reason(fault: Fault) -> StopReason:
-    return "quota" if fault.status in (402, 403, 429) or "quota" in fault.kind else "request"
 
 
 def _advice(fault: Fault) -> str:

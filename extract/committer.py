@@ -25,7 +25,7 @@ class Committer(Generic[Entry]):
 
     def __init__(self, commit: Commit[Entry], *, bound: int, pause: float = 0.1) -> None:
         self._commit = commit
-        self._bound = max(2, bound)
+        self._bound = max(1, bound)
         self._pause = pause
         self._waiting: list[Entry] = []
         self._uncommitted = 0

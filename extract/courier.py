@@ -254,7 +254,7 @@ def _is_transient(call: Call | None) -> bool:
 
 def _billed(call: Call | None) -> Usage | None:
     """What the budget has to count: nothing where surely nothing was worked on."""
-    if call is None or _is_turned_away(call):
+    if call is None:
         return None
     reply = call.reply
     if isinstance(reply, Fault) and not reply.maybe_paid and not reply.usage.known:

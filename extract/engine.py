@@ -77,7 +77,9 @@ class Engine:
         self._died: dict[str, Settled] = {}
         self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
-        self._committer = Committer(self._commit, bound=concurrency)
+        # killed now, the rows that workers hold and those not yet committed are asked again:
+        # together no more than twice what may be in flight
+        self._committer = Committer(self._commit, bound=2 * concurrency - self._size)
 
     async def run(self) -> None:
         """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
