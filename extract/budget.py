@@ -129,6 +129,11 @@ class Purse:
         self.spent += paid
         return paid
 
+    def likely_output(self, max_tokens: int) -> float:
+        """Output tokens that a request will hardly exceed: the 99th percentile seen, or `max_tokens`."""
+        seen = self._outputs.value
+        return max_tokens if seen is None else min(max_tokens, seen)
+
     def _paid(self, reservation: Reservation, usage: Usage) -> Spent:
         held = reservation.amount
         tokens = _sum(usage.total_input, usage.output)
