@@ -12,8 +12,9 @@ one cut, one cool-down, one lesson. The lesson is one of three:
 from __future__ import annotations
 
 import random
+import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -361,3 +362,23 @@ class Governor:
         if now < end:
             return None
         return f"no request was answered for {now - self._waiting_since:,.0f} s"
+
+
+_shared: dict[tuple[str, str, Hashable], Governor] = {}
+_shared_lock = threading.Lock()
+
+
+def governor_for(pace: Pace, *, address: str, key: Hashable = None, now: float) -> Governor:
+    """The governor of a run: its own, or the one of all with the same name, address and key.
+
+    Raises ConfigError when those that share a name do not give the same numbers.
+    """
+    if pace.name is None:
+        return Governor(pace, now=now)
+    with _shared_lock:
+        governor = _shared.setdefault((pace.name, address, key), Governor(pace, now=now))
+    if governor.pace != pace:
+        raise ConfigError(
+            f"Pace.shared({pace.name!r}): {pace} here, {governor.pace} elsewhere; give the same"
+        )
+    return governor

@@ -26,7 +26,7 @@ from extract.engine import Engine
 from extract.gate import Gate
 from extract.intake import Intake
 from extract.outcome import Outcome
-from extract.pace import Governor, Pace
+from extract.pace import Pace, governor_for
 from extract.progress import Watch
 from extract.report import Report, Tally
 from extract.results import Results
@@ -139,7 +139,8 @@ class Session:
         breaker = Breaker(pipeline.patience)
         work = self._work()
         async with self._client.connect(concurrency=pace.concurrency, clock=clock) as line:
-            gate = Gate(Governor(pace, now=clock.now()), clock)
+            governor = governor_for(pace, address=self._client.address, key=self._client.key, now=clock.now())
+            gate = Gate(governor, clock)
             courier = Courier(
                 line,
                 gate,
