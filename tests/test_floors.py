@@ -42,6 +42,7 @@ FLOORS: dict[str, int] = {
     "client": 4,
     "rates": 4,
     "window": 4,
+    "bucketfit": 4,
     "gate": 4,
     "pace": 4,
     "budget": 4,

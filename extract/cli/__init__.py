@@ -40,6 +40,20 @@ PipelineArgument = Annotated[
     str, typer.Argument(metavar="PIPELINE", help="FILE.py, FILE.py:NAME or MODULE:NAME")
 ]
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="the DuckDB file of the runs")]
+StoreOption = Annotated[str | None, typer.Option(metavar="F.duckdb", help="where answers are kept")]
+IntoOption = Annotated[str | None, typer.Option(metavar="TABLE|F.parquet", help="the typed table")]
+InputOption = Annotated[
+    str | None,
+    typer.Option(metavar="GLOB|FILE|SQL", help="documents, a table file, or a query: SELECT …"),
+]
+BudgetOption = Annotated[str | None, typer.Option(metavar="USD", help="stop before more is spent")]
+UrlOption = Annotated[str | None, typer.Option(metavar="URL", help="the service, without /v1")]
+OfflineOption = Annotated[
+    bool, typer.Option("--offline", help="answer from this machine, without a model or a key")
+]
+KnobsOption = Annotated[
+    str | None, typer.Option(metavar="KNOBS", help='for --offline, as "latency=200ms,rate=50"')
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="one JSON object on standard output, nothing else")]
 
 
@@ -47,24 +61,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="one JSON object on sta
 def run(
     pipeline: PipelineArgument,
     *,
-    input: Annotated[
-        str | None,
-        typer.Option(metavar="GLOB|FILE|SQL", help="documents, a table file, or a query: SELECT …"),
-    ] = None,
+    input: InputOption = None,
     key: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="what names a row; give it again for more")
     ] = None,
-    store: Annotated[str | None, typer.Option(metavar="F.duckdb", help="where answers are kept")] = None,
-    into: Annotated[str | None, typer.Option(metavar="TABLE|F.parquet", help="the typed table")] = None,
+    store: StoreOption = None,
+    into: IntoOption = None,
     limit: Annotated[int | None, typer.Option(min=0, help="the first N rows alone")] = None,
-    budget: Annotated[str | None, typer.Option(metavar="USD", help="stop before more is spent")] = None,
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="the service, without /v1")] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="answer from this machine, without a model or a key")
-    ] = False,
-    endpoint: Annotated[
-        str | None, typer.Option(metavar="KNOBS", help='for --offline, as "latency=200ms,rate=50"')
-    ] = None,
+    budget: BudgetOption = None,
+    base_url: UrlOption = None,
+    offline: OfflineOption = False,
+    endpoint: KnobsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a pipeline; a second run goes on where it ended."""
@@ -77,6 +84,42 @@ def run(
         store=store,
         into=into,
         limit=limit,
+        budget=budget,
+        base_url=base_url,
+        offline=offline,
+        knobs=endpoint,
+    )
+
+
+@app.command()
+def redrive(
+    pipeline: PipelineArgument,
+    *,
+    store: StoreOption = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="SQL", help="which, as \"reason = 'invalid'\"; all open ones")
+    ] = None,
+    into: IntoOption = None,
+    input: InputOption = None,
+    model: Annotated[str | None, typer.Option(help="another model for this time")] = None,
+    effort: Annotated[str | None, typer.Option(help="low, high or max")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="room for thinking and answer")] = None,
+    budget: BudgetOption = None,
+    base_url: UrlOption = None,
+    offline: OfflineOption = False,
+    endpoint: KnobsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run open dead letters again, with what was changed."""
+    _do(
+        "redrive",
+        json=json,
+        target=pipeline,
+        store=store,
+        where=where,
+        into=into,
+        source=input,
+        changes={"model": model, "effort": effort, "max_tokens": max_tokens},
         budget=budget,
         base_url=base_url,
         offline=offline,

@@ -175,7 +175,7 @@ def test_wrong_use_is_status_2(arguments: list[str]) -> None:
 
 
 def test_a_fault_of_ours_is_status_5(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extract.cli.run_command.read_input", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("extract.cli.pipelines.read_input", lambda *_, **__: 1 / 0)
     result = run(folder, "--json")
     assert result.exit_code == 5
     assert "ZeroDivisionError" in told(result)["error"]
@@ -186,7 +186,7 @@ def test_an_interruption_is_status_130(folder: Path, monkeypatch: pytest.MonkeyP
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("extract.cli.run_command.read_input", interrupt)
+    monkeypatch.setattr("extract.cli.pipelines.read_input", interrupt)
     assert run(folder).exit_code == 130
 
 
@@ -238,6 +238,31 @@ def test_dead_letters_as_a_file(folder: Path) -> None:
     assert json.loads(line)["key"] == "slips/c.txt"
 
 
+def test_redriving_settles_what_is_accepted_now(folder: Path) -> None:
+    run(folder, "--endpoint", "malformed=1")
+    before = json.loads(call("dead-letters", "slips.duckdb", "--json").stdout)["dead_letters"]
+    assert len(before) == 3
+    again = call("redrive", folder / "job.py", "--offline", "--effort", "high", "--json")
+    found = told(again)
+    assert (again.exit_code, found["rows"], found["accepted"], found["dead_letters"]) == (3, 3, 2, 1)
+    left = json.loads(call("dead-letters", "slips.duckdb", "--json").stdout)["dead_letters"]
+    assert [letter["key"] for letter in left] == ["slips/c.txt"]
+    assert told(run(folder, "--json"))["requests"] == 0
+
+
+def test_redriving_a_part_of_them(folder: Path) -> None:
+    run(folder, "--endpoint", "malformed=1")
+    where = "key LIKE '%b.txt'"
+    assert told(call("redrive", folder / "job.py", "--offline", "--where", where, "--json"))["rows"] == 1
+
+
+def test_redriving_nothing_changes_nothing(folder: Path) -> None:
+    run(folder, "--input", folder / "slips" / "a.txt")
+    found = told(call("redrive", folder / "job.py", "--offline", "--json"))
+    assert (found["rows"], found["requests"], found["exit_status"]) == (0, 0, 0)
+    assert call("redrive", folder / "job.py", "--offline", "--store", "none.duckdb").exit_code == 1
+
+
 def test_a_reason_that_is_none(folder: Path) -> None:
     run(folder)
     result = call("dead-letters", "slips.duckdb", "--reason", "sad")
@@ -273,6 +298,6 @@ def test_a_dialect_that_is_none(folder: Path) -> None:
 
 def test_help_names_every_command() -> None:
     shown = call("--help").stdout
-    for command in ("run", "schema", "status", "dead-letters", "lineage", "serve"):
+    for command in ("run", "schema", "status", "dead-letters", "lineage", "redrive", "serve"):
         assert command in shown
     assert "130" in shown
