@@ -183,6 +183,10 @@ def opening_error(path: Path | None, error: Exception) -> StoreError:
             f"Wait for it, stop it, or give this run a store of its own. "
             f"`extract status {path}` shows how far it is"
         )
+    if "different configuration" in message:
+        return StoreError(
+            f"{path} is open in this process with other settings; give that open connection itself to store="
+        )
     if "not a valid DuckDB" in message or "sqlite_scanner" in message:
         return StoreError(f"{path} is not a DuckDB file; give another name to store= or move that file away")
     if "newer" in message and "version" in message:

@@ -46,6 +46,9 @@ class Entries:
         kept = [row for row in map(self._policy.kept, batch.kept) if row is not None]
         self._ledger.insert(schema.KEPT, kept)
         self._settle([row for row in batch.rows if row.state == "accepted"])
+        for job, keys in _grouped(batch.gone).items():
+            self._rows.remove(keys, job)
+            self.set_dead_status(job, keys, "given_up", only="open")
 
     def written(self, batch: Batch) -> None:
         """The transaction of a batch is durable."""
@@ -87,12 +90,12 @@ class Entries:
         dead = self._ledger.table("dead_letters")
         self._has_dead = bool(self._ledger.fetch(f"SELECT 1 FROM {dead} WHERE status <> 'settled' LIMIT 1"))
 
-    def set_dead_status(self, job: str, keys: Sequence[str], status: str) -> None:
-        """Move the dead letters of some keys to a status."""
+    def set_dead_status(self, job: str, keys: Sequence[str], status: str, *, only: str | None = None) -> None:
+        """Move the dead letters of some keys to a status. `only`: those that have this status now."""
         self._ledger.con.execute(
             f"UPDATE {self._ledger.table('dead_letters')} SET status = ? WHERE job = ? AND status <> ? "
-            f"AND key IN (SELECT unnest(?::VARCHAR[]))",
-            [status, clean(job), status, [clean(key) for key in keys]],
+            f"AND status = coalesce(?, status) AND key IN (SELECT unnest(?::VARCHAR[]))",
+            [status, clean(job), status, only, [clean(key) for key in keys]],
         )
         self._has_dead = True
 
@@ -125,9 +128,13 @@ class Entries:
 
 
 def _by_job(rows: Sequence[RowRow]) -> dict[str, list[str]]:
+    return _grouped([(row.job, row.key) for row in rows])
+
+
+def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     jobs: dict[str, list[str]] = {}
-    for row in rows:
-        jobs.setdefault(clean(row.job), []).append(clean(row.key))
+    for job, key in pairs:
+        jobs.setdefault(clean(job), []).append(clean(key))
     return jobs
 
 

@@ -71,18 +71,15 @@ def _times(name: str, values: Sequence[Any]) -> pl.Series:
     """Seconds since the epoch as instants; what the calendar does not have is null."""
     import polars as pl
 
-    try:
-        seconds = pl.Series(name, values, dtype=pl.Float64, strict=True)
-        span = [bound for bound in (seconds.min(), seconds.max()) if isinstance(bound, float)]
-        if not all(_FIRST <= bound <= _LAST for bound in span) or seconds.is_nan().any():
-            raise OverflowError
-    except Exception:
-        seconds = pl.Series(name, [_second(value) for value in values], dtype=pl.Float64)
-    return (seconds * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
+    return pl.Series(name, [_instant(value) for value in values], dtype=pl.Int64).cast(
+        pl.Datetime("us", "UTC")
+    )
 
 
-def _second(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and _FIRST <= value <= _LAST else None
+def _instant(value: Any) -> int | None:
+    if not isinstance(value, int | float) or not _FIRST <= value <= _LAST:
+        return None
+    return round(value * 1_000_000)
 
 
 def _text(value: Any) -> str | None:

@@ -80,6 +80,7 @@ def merge(batches: Sequence[Batch]) -> Batch:
         rows=_all(batches, lambda b: b.rows),
         dead=_all(batches, lambda b: b.dead),
         kept=_all(batches, lambda b: b.kept),
+        gone=_all(batches, lambda b: b.gone),
         output=_merge_outputs(_all(batches, lambda b: b.outputs)),
     )
 

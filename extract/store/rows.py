@@ -182,18 +182,23 @@ class OutputRows:
 
     frame: key columns, then the typed columns. keys: the key columns alone; holds also the keys that
     have no row any more (a row that was accepted earlier and is dead now). texts: the same keys as text,
-    one for each row of `keys`; () when unknown.
+    one for each row of `keys`; () when unknown. also: rows of further tables that go with these.
     """
 
     sink: Sink
     frame: pl.DataFrame
     keys: pl.DataFrame
     texts: Sequence[str] = ()
+    also: Sequence[OutputRows] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What becomes durable together, or not at all."""
+    """What becomes durable together, or not at all.
+
+    gone: jobs and keys that are no longer in the input: their rows are taken out of `rows` and their
+        dead letters given up. Answers and the history of requests stay.
+    """
 
     calls: Sequence[CallRow] = ()
     answers: Sequence[AnswerRow] = ()
@@ -201,13 +206,15 @@ class Batch:
     dead: Sequence[DeadRow] = ()
     output: OutputRows | Sequence[OutputRows] | None = None
     kept: Sequence[KeptRow] = ()
+    gone: Sequence[tuple[str, str]] = ()
 
     @property
     def outputs(self) -> tuple[OutputRows, ...]:
         """The outputs, however many were given."""
         if self.output is None:
             return ()
-        return (self.output,) if isinstance(self.output, OutputRows) else tuple(self.output)
+        given = (self.output,) if isinstance(self.output, OutputRows) else tuple(self.output)
+        return tuple(rows for one in given for rows in (one, *one.also))
 
     def __len__(self) -> int:
         return len(self.calls) + len(self.answers) + len(self.rows) + len(self.dead) + len(self.kept)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -71,6 +72,20 @@ class Store(Readers):
             raise
         atexit.register(store.close)
         return store
+
+    @classmethod
+    @contextmanager
+    def look(cls, target: str | Path | duckdb.DuckDBPyConnection | Store) -> Iterator[Store]:
+        """A store to read from: the one that this process has open already, or opened for the while."""
+        if isinstance(target, Store):
+            yield target
+            return
+        held = _held(target) if isinstance(target, str | Path) else None
+        if held is not None:
+            yield held
+            return
+        with cls.open(target) as store:
+            yield store
 
     # -- what the engine asks ------------------------------------------------------------------
 
@@ -209,6 +224,11 @@ class Store(Readers):
         with _open_lock:
             if _open.get(self.path.resolve()) is self:
                 del _open[self.path.resolve()]
+
+
+def _held(target: str | Path) -> Store | None:
+    with _open_lock:
+        return None if str(target) == MEMORY else _open.get(Path(target).resolve())
 
 
 def _library() -> str:

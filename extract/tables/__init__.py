@@ -5,8 +5,8 @@ from __future__ import annotations
 from extract.tables.keys import HASHED, Key
 from extract.tables.layout import Extra, Layout
 from extract.tables.names import OWN, check_output_names
-from extract.tables.output import Output, open_output
-from extract.tables.own import evidence_column
+from extract.tables.output import Exploded, Output, open_output
+from extract.tables.own import evidence_column, provenance_columns
 from extract.tables.rows_in import ArrivalError, Row, RowSource, did_you_mean, read_rows
 from extract.tables.targets import DuckTable, ParquetFile, ParquetFolder, parse_into
 
@@ -15,6 +15,7 @@ __all__ = [
     "OWN",
     "ArrivalError",
     "DuckTable",
+    "Exploded",
     "Extra",
     "Key",
     "Layout",
@@ -28,5 +29,6 @@ __all__ = [
     "evidence_column",
     "open_output",
     "parse_into",
+    "provenance_columns",
     "read_rows",
 ]

@@ -5,7 +5,8 @@ Knows the table's layout and which sink takes it; nothing of requests, models or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +15,7 @@ from extract.tables.duck_sink import DuckSink
 from extract.tables.layout import Extra, Layout
 from extract.tables.own import evidence_column
 from extract.tables.parquet_sink import ParquetSink
-from extract.tables.targets import DuckTable, Target, parse_into
+from extract.tables.targets import DuckTable, Target, beside, parse_into
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,28 +39,55 @@ class Entry(Protocol):
     def output(self) -> Sequence[Mapping[str, Any]]: ...
 
 
+@dataclass(frozen=True, eq=False)
+class Exploded:
+    """A list field of the model whose items become rows: key, `index`, the item's columns.
+
+    field: its name, and the suffix of the table. columns: of one item.
+    """
+
+    field: str
+    columns: Columns
+
+    def rows(self, entry: Any) -> list[dict[str, Any]]:
+        """The items of an accepted row; none for a dead letter or a null."""
+        value = getattr(getattr(entry.outcome, "value", None), self.field, None)
+        return [self.columns.row(item) for item in value or ()]
+
+
 class Output:
     """One output table of a run.
 
     layout: its columns. sink: where they go. job: whose rows it holds.
+    table_rows: what an entry puts into this table. also: further tables that go with it.
     """
 
-    def __init__(self, layout: Layout, sink: DuckSink | ParquetSink, store: Store, job: str) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        sink: DuckSink | ParquetSink,
+        store: Store,
+        job: str,
+        *,
+        table_rows: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda entry: entry.output,
+        also: Sequence[Output] = (),
+    ) -> None:
         self.layout = layout
         self.sink = sink
-        self._store, self._job = store, job
+        self.also = tuple(also)
+        self._store, self._job, self._table_rows = store, job, table_rows
 
     @property
     def fresh(self) -> bool:
-        """The table was not there before: rows accepted earlier have to be written too."""
-        return self.sink.fresh
+        """A table was not there before: rows accepted earlier have to be written too."""
+        return self.sink.fresh or any(output.fresh for output in self.also)
 
     def rows(self, entries: Sequence[Entry]) -> OutputRows:
         """The table rows of some outcomes; a row that is dead now loses those it had."""
         keys, index, rows = [], [], []
         extra: dict[str, list[Any]] = {e.name: [] for e in self.layout.extra}
         for entry in entries:
-            for n, row in enumerate(entry.output):
+            for n, row in enumerate(self._table_rows(entry)):
                 keys.append(entry.item.key)
                 index.append(n)
                 rows.append(row)
@@ -67,16 +95,20 @@ class Output:
                     extra[ours.name].append(ours.value(entry, n))
         touched = list(dict.fromkeys(entry.item.key for entry in entries))
         frame = self.layout.frame(keys, index, rows, extra)
-        return OutputRows(self.sink, frame, self.layout.key.decode(touched), touched)
+        also = [output.rows(entries) for output in self.also]
+        return OutputRows(self.sink, frame, self.layout.key.decode(touched), touched, also)
 
     def gone(self, keys: Sequence[str]) -> OutputRows:
         """Takes the rows of some keys out."""
-        return OutputRows(self.sink, self.layout.empty(), self.layout.key.decode(keys))
+        also = [output.gone(keys) for output in self.also]
+        return OutputRows(self.sink, self.layout.empty(), self.layout.key.decode(keys), also=also)
 
     def finish(self) -> None:
         """Put a Parquet output in place, in the order of the input; nothing to do for a DuckDB table."""
         import polars as pl
 
+        for output in self.also:
+            output.finish()
         if isinstance(self.sink, DuckSink):
             return
         rows = self._store.rows(self._job, state="accepted")
@@ -100,6 +132,7 @@ def open_output(
     many: bool = False,
     evidence: bool = False,
     extra: Sequence[Extra] = (),
+    explode: Exploded | None = None,
 ) -> Output | None:
     """Make or check the output table of a run, before any request; None where `into` is None.
 
@@ -107,6 +140,7 @@ def open_output(
     many: each row makes several table rows (a column `index` is added).
     evidence: add the column `_evidence`, taken from `entry.outcome.evidence`.
     extra: more columns of our own.
+    explode: a list field whose items get a table of their own beside this one.
     Raises InputError when a table of that name is there and does not fit, ConfigError for a bad `into`.
     """
     target = parse_into(into)
@@ -114,10 +148,20 @@ def open_output(
         return None
     ours = (evidence_column(private=store.policy.private),) if evidence else ()
     layout = Layout(key, columns, many, (*ours, *extra))
+    job, also = job or str(into), []
+    if explode is not None:
+        items = Layout(key, explode.columns, many=True)
+        sink = _sink(beside(target, explode.field), items, store)
+        also.append(Output(items, sink, store, job, table_rows=explode.rows))
+    return Output(layout, _sink(target, layout, store), store, job, also=also)
+
+
+def _sink(target: Target, layout: Layout, store: Store) -> DuckSink | ParquetSink:
+    """A sink that is ready to be written to."""
     sink: DuckSink | ParquetSink
     if isinstance(target, DuckTable):
         sink = DuckSink(target, layout, database=store.database, main=store.main_schema)
     else:
         sink = ParquetSink(target, layout)
     store.prepare(sink).result()
-    return Output(layout, sink, store, job or str(into))
+    return sink

@@ -6,7 +6,8 @@ Knows the shape of what the engine hands over (an entry with `outcome` and `item
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from extract.store.sql import clean, quote
@@ -52,3 +53,28 @@ def _fit(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     return [float(side) for side in value] if isinstance(value, list | tuple) else value
+
+
+def provenance_columns(*, run_id: str, model: str, now: Callable[[], float]) -> tuple[Extra, ...]:
+    """Where a row came from: `_run_id, _answer_id, _model, _finished_at, _request_id`.
+
+    run_id: the run that wrote the row. model: the model asked. now: seconds since the epoch. The answer id
+    is the fingerprint that joins `extract.answers`, where the run is that paid for it.
+    """
+    import polars as pl
+
+    def finished(entry: Any, index: int) -> datetime:
+        return datetime.fromtimestamp(now(), UTC)
+
+    return (
+        Extra("_run_id", pl.String(), "VARCHAR", lambda entry, index: run_id),
+        Extra("_answer_id", pl.String(), "VARCHAR", lambda entry, index: entry.item.fingerprint),
+        Extra("_model", pl.String(), "VARCHAR", lambda entry, index: model),
+        Extra("_finished_at", pl.Datetime("us", "UTC"), "TIMESTAMP WITH TIME ZONE", finished),
+        Extra(
+            "_request_id",
+            pl.String(),
+            "VARCHAR",
+            lambda entry, index: _fit(getattr(entry.outcome, "request_id", None)),
+        ),
+    )

@@ -6,7 +6,7 @@ Pure. Knows nothing of how any of them is written.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from extract.errors import ConfigError
@@ -38,6 +38,14 @@ class ParquetFolder:
 
 
 Target = DuckTable | ParquetFile | ParquetFolder
+
+
+def beside(target: Target, suffix: str) -> Target:
+    """The target of a table that goes with another: its name with a suffix."""
+    if isinstance(target, DuckTable):
+        return replace(target, table=f"{target.table}_{suffix}")
+    path = target.path
+    return replace(target, path=path.with_name(f"{path.stem}_{suffix}{path.suffix}"))
 
 
 def parse_into(into: str | Path | Target | None) -> Target | None:
