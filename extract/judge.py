@@ -14,6 +14,7 @@ from extract.evidence import Source, evidence_fields, ground
 from extract.protocol.reply import Message
 from extract.schema.check import Findings
 from extract.schema.finding import Finding, shorten
+from extract.schema.jsontext import unwrap
 
 if TYPE_CHECKING:
     from extract.schema.compile import CompiledSchema
@@ -66,9 +67,7 @@ class Judge:
         checked = self._compiled.check(text)
         if isinstance(checked, Findings):
             return Judgement("findings", text, findings=tuple(checked))
-        if not self._fields:
-            return Judgement("accepted", text, checked)
-        return self._ground(text, checked, source)
+        return self._accept(unwrap(text), checked, source)
 
     def judge_again(self, text: str, source: Source) -> Judgement:
         """An answer that was accepted before: validators may have changed since, the schema has not."""
@@ -76,9 +75,12 @@ class Judge:
             value = self._compiled.load(text)
         except ValueError as error:
             return Judgement("findings", text, findings=(Finding("value", "", "", "", str(error)),))
-        return self._ground(text, value, source) if self._fields else Judgement("accepted", text, value)
+        return self._accept(text, value, source)
 
-    def _ground(self, text: str, value: Any, source: Source) -> Judgement:
+    def _accept(self, text: str, value: Any, source: Source) -> Judgement:
+        """The last stage, for a value of the model. text: its JSON alone."""
+        if not self._fields:
+            return Judgement("accepted", text, value)
         rows, findings = ground(value, self._fields, source)
         evidence = tuple(row.as_dict() for row in rows)
         verdict: Verdict = "findings" if findings else "accepted"

@@ -85,6 +85,11 @@ def test_anything_but_the_model_is_a_finding(broken: str) -> None:
     assert verdict.verdict == "findings" and verdict.findings and verdict.text == broken
 
 
+def test_a_fence_around_the_whole_answer_is_no_part_of_it() -> None:
+    verdict = judged(text(f"```json\n{GOOD}\n```"))
+    assert verdict.verdict == "accepted" and verdict.text == GOOD
+
+
 class Proven(BaseModel):
     code: Annotated[str, Evidence()]
     city: Annotated[str | None, Evidence(missing="flag")] = None
