@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Handler = Callable[[Request], Awaitable[Response]]
 
 _ADDRESSES = "POST /v1/messages, POST /v1/chat/completions, GET /v1/models"
+_PATHS = ("/v1/messages", "/v1/chat/completions", "/v1/models")
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _MODELS = ("kimi-k3.1-pro", "kimi-k3.1-pro-highspeed", "kimi-k3")
 
@@ -76,7 +77,8 @@ def _handlers(service: Service) -> list[tuple[str, Handler, list[str]]]:
 
     async def other(request: Request) -> Response:
         said = f"{request.method} {request.url.path} does not exist here; there is {_ADDRESSES}"
-        return JSONResponse(error_body("messages", "not_found_error", said, "req_local_none"), 404)
+        status = 405 if request.url.path in _PATHS else 404
+        return JSONResponse(error_body("messages", "not_found_error", said, "req_local_none"), status)
 
     return [
         ("/v1/models", models, ["GET"]),

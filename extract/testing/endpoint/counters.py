@@ -75,6 +75,9 @@ class Counters:
         """Its reply is sent, or its connection gone."""
         self.in_flight -= 1
         entry.ended = now
+
+    def settle(self, entry: Entry) -> None:
+        """Its status is decided: counted before it is sent, so that counts are never behind a client."""
         self.by_status[str(entry.status)] += 1
         if entry.fault:
             self.by_fault[entry.fault] += 1

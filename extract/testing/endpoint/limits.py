@@ -52,11 +52,11 @@ class Limits:
             said = "You exceeded your current quota: your account is suspended due to insufficient balance"
             return Problem(429, "exceeded_current_quota_error", said)
         if knobs.concurrency and self.in_flight > knobs.concurrency:
-            return _reached(f"concurrency: {knobs.concurrency}", 1.0)
+            return _reached(f"max organization concurrency: {knobs.concurrency}", 1.0)
         if knobs.rate:
             wait = self._requests.take(1, knobs.rate, knobs.burst or max(1.0, knobs.rate))
             if wait:
-                return _reached(f"RPM: {round(knobs.rate * 60)}", wait)
+                return _reached(f"organization max RPM: {round(knobs.rate * 60)}", wait)
         self.served += 1
         return None
 
@@ -64,7 +64,7 @@ class Limits:
         """The same for tokens, once they are counted."""
         limit = knobs.tokens_per_minute
         wait = self._tokens.take(tokens, limit / 60, limit) if limit else 0.0
-        return _reached(f"TPM: {limit}", wait) if wait else None
+        return _reached(f"organization max TPM: {limit}", wait) if wait else None
 
     def clear(self) -> None:
         """As at the start; what flies still flies."""
@@ -74,5 +74,5 @@ class Limits:
 
 
 def _reached(limit: str, wait: float) -> Problem:
-    said = f"Your account reached max organization {limit}, please try again after {math.ceil(wait)} seconds"
+    said = f"Your account reached {limit}, please try again after {math.ceil(wait)} seconds"
     return Problem(429, "rate_limit_reached_error", said, retry_after=wait)

@@ -112,6 +112,7 @@ class Service:
         sending = self._problem(wire, taken, entry) if isinstance(taken, Problem) else taken
         entry.status = sending.status
         sending.headers["request-id"] = entry.request_id
+        self.counters.settle(entry)
         return sending
 
     def _take(self, wire: Wire, headers: Headers, raw: bytes, entry: Entry) -> Sending | Problem:
