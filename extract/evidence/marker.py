@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from extract.errors import ConfigError
 
@@ -41,6 +41,11 @@ class Evidence:
             raise ConfigError(
                 f'Evidence(missing={self.missing!r}) does not exist: write missing="refuse" or missing="flag"'
             )
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        """Leave the marker in the core schema, where the compiler of wire schemas finds it."""
+        schema = handler(source)
+        return {**schema, "metadata": {**(schema.get("metadata") or {}), "extract_evidence": self}}
 
 
 def find_marker(metadata: Iterable[object]) -> Evidence | None:

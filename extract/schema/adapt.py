@@ -17,6 +17,7 @@ from extract.schema.shape import (
     Node,
     Note,
     Pairs,
+    Quoted,
     Record,
     Ref,
     Scalar,
@@ -69,7 +70,7 @@ def _renamed(node: Node, dialect: Dialect) -> Node:
             return replace(node, key=_renamed(key, dialect), value=_renamed(value, dialect))
         case Either(branches=branches):
             return replace(node, branches=tuple(_renamed(branch, dialect) for branch in branches))
-        case Maybe(inner=inner):
+        case Maybe(inner=inner) | Quoted(inner=inner):
             return replace(node, inner=_renamed(inner, dialect))
         case _:
             return node
@@ -112,6 +113,8 @@ def _ends(node: Node, ends: set[str]) -> bool:
             return any(_ends(branch, ends) for branch in branches)
         case Record(fields=fields):
             return all(field.absent or _ends(field.node, ends) for field in fields)
+        case Quoted(inner=inner):
+            return _ends(inner, ends)
         case Scalar():
             return True
 
@@ -163,6 +166,8 @@ class _Unroller:
                 return self._pairs(node, depth)
             case Record(fields=fields):
                 return replace(node, fields=tuple(replace(f, node=self.node(f.node, depth)) for f in fields))
+            case Quoted(inner=inner):
+                return replace(node, inner=self.node(inner, depth))
             case Scalar():
                 return node
 

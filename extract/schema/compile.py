@@ -31,6 +31,7 @@ from extract.schema.fits import MODEL
 from extract.schema.jsontext import JsonTextError, parts_of, pointer, read, unwrap, write
 from extract.schema.limits import Counts, count
 from extract.schema.places import NOWHERE, Places
+from extract.schema.quotes import Quotes
 from extract.schema.reading import read_shape
 from extract.schema.shape import Array, Shape
 from extract.schema.strict import strict_validator
@@ -110,6 +111,20 @@ class CompiledSchema(Generic[T]):
         value = NOWHERE if text is None else read(unwrap(text))
         return pointer(self._places.of_wire(parts_of(path), value).model)
 
+    def model_to_wire(self, path: str, text: str) -> str:
+        """The JSON pointer in the wire shape for one in the model's shape, in this wire text."""
+        wire = read(unwrap(text))
+        decode = self._turner.decoder()
+        model = decode(wire) if decode else wire
+        return pointer(self._places.of_model(parts_of(path), model, wire).wire)
+
+    def quotes(self, text: str) -> dict[str, str]:
+        """The words that the reply quotes for values with `Evidence(by="quote")`.
+
+        text: a wire text that `check` accepted. Keys are JSON pointers in the model's shape.
+        """
+        return self._quotes.of(read(unwrap(text)))
+
     @property
     def many(self) -> bool:
         """Whether the root is a list: one reply, many rows."""
@@ -148,6 +163,10 @@ class CompiledSchema(Generic[T]):
     @cached_property
     def _dumper(self) -> Dumper:
         return Dumper(self._shape)
+
+    @cached_property
+    def _quotes(self) -> Quotes:
+        return Quotes(self._shape)
 
     @cached_property
     def _places(self) -> Places:

@@ -19,6 +19,7 @@ from extract.schema.shape import (
     Maybe,
     Node,
     Pairs,
+    Quoted,
     Record,
     Ref,
     Scalar,
@@ -78,6 +79,8 @@ class Turner:
                 return _each(self._decode(item))
             case Pairs():
                 return _decode_pairs(node, self._decode(node.value))
+            case Quoted(inner=inner):
+                return _decode_quoted(self._decode(inner))
             case Record():
                 return _decode_record(node, [self._decode(field.node) for field in node.fields])
             case Either(branches=branches):
@@ -97,6 +100,8 @@ class Turner:
                 return _each(self._encode(item))
             case Pairs():
                 return _encode_pairs(node, self._encode(node.value))
+            case Quoted(inner=inner):
+                return _encode_quoted(self._encode(inner))
             case Record():
                 return _encode_record(node, [self._encode(field.node) for field in node.fields])
             case Either(branches=branches):
@@ -128,7 +133,7 @@ class Turner:
 def _is_rewritten(node: Node, defs: frozenset[str], *, decoding: bool) -> bool:
     """Whether the wire shape of a node differs from the model's."""
     match node:
-        case Pairs():
+        case Pairs() | Quoted():
             return True
         case Ref(target=target):
             return target in defs
@@ -136,7 +141,6 @@ def _is_rewritten(node: Node, defs: frozenset[str], *, decoding: bool) -> bool:
             return node.array or any(
                 field.wire != field.alias
                 or field.absent
-                or field.quoted
                 or (field.by_name and not decoding)
                 or _is_rewritten(field.node, defs, decoding=decoding)
                 for field in fields
@@ -223,11 +227,23 @@ def _encode_pairs(node: Pairs, inner: Turn | None) -> Turn:
     return encode
 
 
+def _decode_quoted(inner: Turn | None) -> Turn:
+    def decode(value: Any) -> Any:
+        if not isinstance(value, dict) or "value" not in value:
+            return value
+        return inner(value["value"]) if inner else value["value"]
+
+    return decode
+
+
+def _encode_quoted(inner: Turn | None) -> Turn:
+    return lambda value: {"quote": "", "value": inner(value) if inner else value}
+
+
 def _decode_record(node: Record, turns: list[Turn | None]) -> Turn:
     if node.array:
         return _decode_tuple(node, turns)
     ways = {field.wire: (field, turn) for field, turn in zip(node.fields, turns, strict=True)}
-    quotes = {field.quote for field in node.fields if field.quoted}
 
     def decode(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -236,8 +252,7 @@ def _decode_record(node: Record, turns: list[Turn | None]) -> Turn:
         for key, got in value.items():
             field, turn = ways.get(key, (None, None))
             if field is None:
-                if key not in quotes:
-                    out[key] = got
+                out[key] = got
             elif got is not None or not _absent(field):
                 out[field.alias] = turn(got) if turn else got
         return out
@@ -267,7 +282,6 @@ def _encode_record(node: Record, turns: list[Turn | None]) -> Turn:
     ways = {field.alias: (field, turn) for field, turn in zip(node.fields, turns, strict=True)}
     by_name = {str(field.name): field.alias for field in node.fields if field.by_name}
     missing = [field for field in node.fields if _absent(field)]
-    quotes = [field.quote for field in node.fields if field.quoted]
 
     def encode(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -277,8 +291,6 @@ def _encode_record(node: Record, turns: list[Turn | None]) -> Turn:
         for key, got in given.items():
             field, turn = ways.get(key, (None, None))
             out[field.wire if field else key] = turn(got) if turn else got
-        for quote in quotes:
-            out.setdefault(quote, "")
         return out
 
     return encode

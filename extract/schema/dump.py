@@ -24,7 +24,7 @@ from pydantic_core import SchemaSerializer, Url, to_json, to_jsonable_python
 
 from extract.schema.decode import key_text
 from extract.schema.fits import is_exactly, same
-from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Record, Ref, Scalar, Shape
+from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
 
 
 class MismatchError(ValueError):
@@ -72,6 +72,8 @@ class Dumper:
                 return self._pairs(node, value)
             case Record():
                 return self._record(node, value)
+            case Quoted(inner=inner):
+                return self._dump(inner, value)
             case Scalar():
                 return self._scalar(node, value)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from extract.schema.forms import form_of
-from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Record, Ref, Scalar, Shape
+from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
 
 WIRE: Literal["wire"] = "wire"
 MODEL: Literal["model"] = "model"
@@ -62,6 +62,9 @@ class Fits:
                 return self._pairs(node, side)
             case Record():
                 return self._record(node, side)
+            case Quoted(inner=quoted):
+                within = self.test(quoted, side)
+                return within if side == MODEL else lambda value: _is_quoted(value) and within(value["value"])
             case Ref(target=target):
                 return self._ref(target, side)
 
@@ -99,9 +102,7 @@ class Fits:
             (field.wire if side == WIRE else field.alias, field.absent, test)
             for field, test in zip(node.fields, tests, strict=True)
         ]
-        known = {key for key, _, _ in ways} | (
-            {f.quote for f in node.fields if f.quoted} if side == WIRE else set()
-        )
+        known = {key for key, _, _ in ways}
 
         def test_record(value: Any) -> bool:
             if not isinstance(value, dict) or not known >= value.keys():
@@ -112,6 +113,10 @@ class Fits:
             )
 
         return test_record
+
+
+def _is_quoted(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"quote", "value"}
 
 
 def _scalar(node: Scalar) -> Test:

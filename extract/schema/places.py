@@ -11,7 +11,7 @@ from typing import Any
 
 from extract.schema.decode import key_text
 from extract.schema.fits import MODEL, Fits
-from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Record, Ref, Scalar, Shape
+from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
 
 Part = str | int
 NOWHERE = object()
@@ -62,16 +62,20 @@ class Places:
         return node
 
     def of_location(self, location: Sequence[Part], model_value: Any, wire_value: Any) -> Spot:
-        """The place of a Pydantic error."""
-        walk = _Walk(self, model_value, wire_value)
-        return walk.to(location)
+        """The place of a Pydantic error, whose location names the branches of unions."""
+        return _Walk(self, model_value, wire_value, labelled=True).to(location)
+
+    def of_model(self, parts: Sequence[Part], model_value: Any, wire_value: Any) -> Spot:
+        """The place of a pointer in the model's shape."""
+        return _Walk(self, model_value, wire_value, labelled=False).to(parts)
 
 
 class _Walk:
-    """Follows a Pydantic location, which names union branches between keys."""
+    """Follows keys of the model's shape down both values."""
 
-    def __init__(self, places: Places, model_value: Any, wire_value: Any) -> None:
+    def __init__(self, places: Places, model_value: Any, wire_value: Any, *, labelled: bool) -> None:
         self.places = places
+        self.labelled = labelled
         self.value = model_value
         self.wire_value = wire_value
         self.model: list[Part] = []
@@ -96,8 +100,11 @@ class _Walk:
             node = self.places.shape.resolve(node)
             if isinstance(node, Maybe):
                 node = node.inner
+            elif isinstance(node, Quoted):
+                self._take_wire("value")
+                node = node.inner
             elif isinstance(node, Either) and node.labels and rest:
-                node = self._branch(node, str(rest.pop(0)))
+                node = self._branch(node, str(rest.pop(0)) if self.labelled else "")
             else:
                 return node
 
@@ -106,7 +113,7 @@ class _Walk:
         named = [
             branch
             for branch, name in zip(node.branches, node.labels, strict=True)
-            if label in (name, _label(self.places.shape.resolve(branch)))
+            if label and label in (name, _label(self.places.shape.resolve(branch)))
         ]
         if named and fitting and named[0] not in fitting:
             self.likely = False
@@ -116,7 +123,7 @@ class _Walk:
         part = rest.pop(0)
         match node:
             case Record(fields=fields):
-                field = next((f for f in fields if part in (f.alias, f.name)), None)
+                field = next((f for f in fields if part in (f.alias, f.name) or part == str(f.name)), None)
                 if field is None:
                     return self._take(part, part, None)
                 return self._take(field.name if node.array else field.alias, field.wire, field.node)
@@ -186,9 +193,11 @@ def _has(node: Node, part: Part) -> bool:
     number = isinstance(part, int) or part.isdigit()
     match node:
         case Record(fields=fields):
-            return any(part in (field.wire, field.quote) for field in fields)
+            return any(part == field.wire for field in fields)
         case Array() | Pairs():
             return number
+        case Quoted():
+            return part in ("quote", "value")
         case _:
             return False
 
@@ -198,7 +207,7 @@ def _down_wire(node: Node, wire: Sequence[Part], value: Any) -> tuple[int, list[
     part = wire[0]
     match node:
         case Record(fields=fields):
-            field = next((f for f in fields if part == f.wire or (f.quoted and part == f.quote)), None)
+            field = next((f for f in fields if part == f.wire), None)
             if field is None:
                 return 1, [part], None
             return 1, [field.name if node.array else field.alias], field.node
@@ -209,5 +218,7 @@ def _down_wire(node: Node, wire: Sequence[Part], value: Any) -> tuple[int, list[
             key: Part = key_text(item["key"]) if isinstance(item, dict) and "key" in item else part
             side = wire[1] if len(wire) > 1 else ""
             return min(len(wire), 2), [key], node.key if side == "key" else node.value
+        case Quoted(inner=inner):
+            return 1, [], inner
         case Ref() | Maybe() | Either() | Scalar():
             return 1, [part], None

@@ -30,6 +30,7 @@ from extract.schema.shape import (
     Node,
     Note,
     Pairs,
+    Quoted,
     Record,
     Ref,
     Scalar,
@@ -38,6 +39,9 @@ from extract.schema.shape import (
     freed,
     noted,
 )
+
+EVIDENCE = "extract_evidence"
+"""Where the marker `Evidence` leaves itself in a core schema."""
 
 _LATER_NAMES = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -121,7 +125,9 @@ class Reader:
             raise place.refuse(_NO_WIRE.get(core["type"], f"{core['type']!r} has no wire type"))
         if isinstance(node, Scalar) and "serialization" in core and not node.encoded:
             node = replace(node, core=core)
-        return noted(node, custom_note(self, core).over(note_of(core)))
+        node = noted(node, custom_note(self, core).over(note_of(core)))
+        marker = (core.get("metadata") or {}).get(EVIDENCE)
+        return Quoted(node) if marker is not None and marker.by == "quote" else node
 
 
 def _wrapped(reader: Reader, core: Core, place: Place) -> Node:
@@ -255,6 +261,8 @@ def _look(node: Node) -> Any:
             return ("pairs", _look(node.value))
         case Maybe():
             return ("maybe", _look(node.inner))
+        case Quoted():
+            return ("quoted", _look(node.inner))
         case Either():
             return ("either", frozenset(map(_look, node.branches)))
         case Ref():

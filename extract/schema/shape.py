@@ -90,7 +90,6 @@ class Field:
     """One property. `name`: in Python; `alias`: in the model's JSON; `wire`: what the reply calls it.
 
     absent: the key may be missing in the model's shape (`NotRequired`); on the wire that is null.
-    quoted: the reply gives the supporting words beside the value, under `<wire>_quote`.
     """
 
     name: str | int
@@ -100,11 +99,6 @@ class Field:
     note: Note = NO_NOTE
     by_name: bool = False
     absent: bool = False
-    quoted: bool = False
-
-    @property
-    def quote(self) -> str:
-        return f"{self.wire}_quote"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +141,15 @@ class Ref:
     note: Note = NO_NOTE
 
 
-Node: TypeAlias = Scalar | Array | Pairs | Record | Either | Maybe | Ref
+@dataclass(frozen=True, slots=True, eq=False)
+class Quoted:
+    """A value that rests on words of the source: on the wire {quote, value}, in the model the value."""
+
+    inner: Node
+    note: Note = NO_NOTE
+
+
+Node: TypeAlias = Scalar | Array | Pairs | Record | Either | Maybe | Ref | Quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def children(node: Node) -> Iterator[Node]:
             yield from (f.node for f in fields)
         case Either(branches=branches):
             yield from branches
-        case Maybe(inner=inner):
+        case Maybe(inner=inner) | Quoted(inner=inner):
             yield inner
 
 
@@ -199,7 +201,7 @@ def freed(node: Node) -> Node:
     match node:
         case Array(item=item):
             return replace(node, item=freed(item), free=True)
-        case Maybe(inner=inner):
+        case Maybe(inner=inner) | Quoted(inner=inner):
             return replace(node, inner=freed(inner))
         case Either(branches=branches):
             return replace(node, branches=tuple(map(freed, branches)))

@@ -23,6 +23,7 @@ from extract.schema.shape import (
     Node,
     Note,
     Pairs,
+    Quoted,
     Record,
     Ref,
     Scalar,
@@ -34,6 +35,7 @@ Schema: TypeAlias = dict[str, Any]
 FORM = "x-form"
 KEYS = "x-keys"
 
+_QUOTE = Note(description="Words of the source that support the value, copied exactly.")
 _JUDGED_FORMATS = ("date-time", "uuid", "ipv4", "ipv6", "email", "hostname")
 
 
@@ -88,6 +90,8 @@ class Writer:
                 return self._pairs(node, path, (*notes, node.note))
             case Record():
                 return self._record(node, path, (*notes, node.note))
+            case Quoted():
+                return self._quoted(node, path, (*notes, node.note))
             case Ref():
                 return self._ref(node, (*notes, node.note))
             case Maybe() | Either():
@@ -170,17 +174,17 @@ class Writer:
         for field in node.fields:
             here = f"{path}[{field.name}]" if node.array else f"{path}.{field.name}"
             properties[field.wire] = self._field(field, here)
-            if field.quoted:
-                properties[field.quote] = self._quote(field)
         return _object(properties, "" if self.judge else describe(notes, ()))
 
     def _field(self, field: Field, path: str) -> Schema:
         node = Maybe(field.node) if field.absent and not isinstance(field.node, Maybe) else field.node
         return self.write(node, path, (field.note,))
 
-    def _quote(self, field: Field) -> Schema:
-        text = f"The words of the source that {field.wire} rests on, copied exactly."
-        return {"type": "string", **self._words((Note(description=text),), [])}
+    def _quoted(self, node: Quoted, path: str, notes: tuple[Note, ...]) -> Schema:
+        """The quote stands first, so that the value is written with its support in sight."""
+        quote = {"type": "string", **self._words((_QUOTE,), [])}
+        parts = {"quote": quote, "value": self.write(node.inner, path, ())}
+        return _object(parts, "" if self.judge else describe(notes, ()))
 
     def _ref(self, node: Ref, notes: tuple[Note, ...]) -> Schema:
         ref = {"$ref": f"#/$defs/{node.target}"}
