@@ -37,12 +37,14 @@ class Attempt:
     """One request of a row.
 
     number: 1 for the first. left: requests that the row may still cost, this one included.
+    about: places in the wire shape that a re-ask is about.
     """
 
     request: Request
     number: int
     left: int
     kind: Kind
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def converse(key: str, request: Request, source: Source, judge: Judge, limits: L
     course = _Course(request)
     while True:
         left = limits.attempts - course.sent
-        delivery = yield Attempt(course.request, course.sent + 1, left, course.kind)
+        about = tuple(f.wire_path for f in course.findings) if course.kind == "reask" else ()
+        delivery = yield Attempt(course.request, course.sent + 1, left, course.kind, about)
         course.sent += delivery.sent
         course.usage += delivery.usage
         course.request_id = delivery.reply.request_id or course.request_id

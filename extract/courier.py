@@ -7,6 +7,7 @@ says: a message goes back to the conversation as it came.
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -80,6 +81,7 @@ class Books:
             started_at=call.started_at,
             address=call.address,
             maybe_paid=fault.maybe_paid if fault else False,
+            about=json.dumps(attempt.about) if kind == "reask" else None,
         )
 
 

@@ -63,7 +63,10 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One request that was sent. `key` is None for a request that served no single row (warming)."""
+    """One request that was sent. `key` is None for a request that served no single row (warming).
+
+    about: JSON, the places that a re-ask was about.
+    """
 
     call_id: str
     run_id: str
@@ -81,6 +84,7 @@ class CallRow:
     started_at: float | None = None
     address: str | None = None
     maybe_paid: bool = False
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from extract.protocol.usage import Usage
 from extract.store.sql import quote
 
 SCHEMA = "extract"
-VERSION = 1
+VERSION = 2
 
 USAGE_FIELDS = tuple(f.name for f in fields(Usage))
 USAGE = f"STRUCT({', '.join(f'{quote(name)} BIGINT' for name in USAGE_FIELDS)})"
@@ -118,6 +118,7 @@ CALLS = Table(
         ("started_at", TIME, "when it was sent"),
         ("address", "VARCHAR", "base address that it went to"),
         ("maybe_paid", "BOOLEAN", "no usage came back, yet the provider may have billed it"),
+        ("about", "VARCHAR", "JSON array: the places that a re-ask was about (wire shape); null for others"),
     ),
 )
 
@@ -197,9 +198,32 @@ KEPT = Table(
     ),
 )
 
-TABLES = (META, JOBS, RUNS, CALLS, ANSWERS, ROWS, DEAD_LETTERS, KEPT)
+LABELS = Table(
+    "labels",
+    "What people said of answers: one row an act, never changed; the last act on a field counts.",
+    _columns(
+        ("job", "VARCHAR", "the job"),
+        ("key", "VARCHAR", "the key as text"),
+        ("field", "VARCHAR", "JSON pointer in the model's shape; empty for the whole row"),
+        ("act", "VARCHAR", "accept, change, skip or note"),
+        ("before", "VARCHAR", "JSON: the value before; null for a note or a skip"),
+        ("after", "VARCHAR", "JSON: the value that counts now; null for a note or a skip"),
+        ("note", "VARCHAR", "words beside it"),
+        ("who", "VARCHAR", "who said it"),
+        ("at", TIME, "when"),
+        ("run_id", "VARCHAR", "the run whose answer was looked at"),
+        ("fingerprint", "VARCHAR", "digest of the row's first request: joins `answers`"),
+    ),
+)
 
-MIGRATIONS: dict[int, tuple[str, ...]] = {}
+TABLES = (META, JOBS, RUNS, CALLS, ANSWERS, ROWS, DEAD_LETTERS, KEPT, LABELS)
+
+MIGRATIONS: dict[int, tuple[str, ...]] = {
+    1: (
+        f"ALTER TABLE {{schema}}.calls ADD COLUMN about {CALLS.columns[-1].type}",
+        LABELS.ddl("{schema}.labels"),
+    ),
+}
 """From a version to the next: statements with `{schema}` for the quoted schema. A version that is
 older than ours and not here is refused."""
 
