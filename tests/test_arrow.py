@@ -39,7 +39,9 @@ class Slip(BaseModel):
 
 frame = pl.DataFrame({"id": [1, 2], "text": ["Shop: Alma", "Shop: Bert"]})
 warehouse = duckdb.connect("warehouse.duckdb")
-warehouse.execute("CREATE TABLE slips AS SELECT 1 AS id, 'Shop: Alma' AS text UNION ALL SELECT 2, 'Shop: Bert'")
+warehouse.execute("CREATE TABLE names (n BIGINT, name TEXT)")
+warehouse.execute("INSERT INTO names VALUES (1, 'Alma'), (2, 'Bert')")
+warehouse.execute("CREATE TABLE slips AS SELECT n AS id, 'Shop: ' || name AS text FROM names")
 
 with LocalEndpoint() as endpoint:
     pipeline = Pipeline(Slip, client=Client(endpoint.base_url, api_key=endpoint.api_key))
