@@ -25,11 +25,13 @@ _BATCH = 256
 class Intake:
     """The rows of one run.
 
+    partial: rows that are not here may well be in the source.
     job, signature: of the work that the rows belong to, where the run continues one.
     redriven: for dead letters, key → the fingerprint of the request that they died of.
     """
 
     source: RowSource
+    partial: bool = False
     job: str | None = None
     signature: Mapping[str, Any] | None = None
     redriven: Mapping[str, str] | None = None
@@ -37,7 +39,7 @@ class Intake:
 
 def table_intake(frame: Any, key: str | Sequence[str] | None, limit: int | None) -> Intake:
     """All rows of a table, or its first ones. Raises InputError for a table that cannot be run."""
-    return Intake(read_rows(_first_rows(frame, limit), key=key))
+    return Intake(read_rows(_first_rows(frame, limit), key=key), partial=limit is not None)
 
 
 def _first_rows(frame: Any, limit: int | None) -> Any:
@@ -65,11 +67,18 @@ class Letters:
 
 
 def letter_intake(
-    target: Any, *, job: str | None, label: str, where: Any = None, frame: Any = None
+    target: Any,
+    *,
+    job: str | None,
+    label: str,
+    needs: Sequence[str],
+    where: Any = None,
+    frame: Any = None,
 ) -> Letters:
     """The open dead letters of a store.
 
     job: whose; by default the only one there is, or the one that is named as the pipeline is.
+    needs: columns that the prompt names.
     where: an SQL condition or a Polars expression over the columns of `dead_letters`.
     frame: the input again, for a store that did not keep the rows.
     Raises ConfigError for a job that is not there, InputError for rows that were not kept.
@@ -86,11 +95,11 @@ def letter_intake(
     letters = _filtered(letters, where)
     key = Key.from_json(json.loads(run["settings"] or "{}").get("key", []))
     given = _given_rows(frame, key) if frame is not None else {}
-    rows = [_row(place, letter, given) for place, letter in enumerate(letters.iter_rows(named=True))]
+    rows = [_row(place, letter, given, needs) for place, letter in enumerate(letters.iter_rows(named=True))]
     columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
     source = RowSource(key, columns, len(rows), True, lambda: _batches(rows))
     redriven = {letter["key"]: letter["fingerprint"] for letter in letters.iter_rows(named=True)}
-    return Letters(Intake(source, job, signature, redriven), known["into"])
+    return Letters(Intake(source, True, job, signature, redriven), known["into"])
 
 
 def _choose(store: Store, job: str | None, label: str) -> str:
@@ -117,12 +126,14 @@ def _given_rows(frame: Any, key: Key) -> dict[str, Mapping[str, Any]]:
     return {row.key: row.values for batch in source for row in batch}
 
 
-def _row(place: int, letter: Mapping[str, Any], given: Mapping[str, Mapping[str, Any]]) -> Row:
+def _row(
+    place: int, letter: Mapping[str, Any], given: Mapping[str, Mapping[str, Any]], needs: Sequence[str]
+) -> Row:
     kept = letter["input"]
     values = given.get(letter["key"]) or (json.loads(kept) if kept else None)
-    if values is None:
+    if values is None or not all(column in values for column in needs):
         raise InputError(
-            f"the input of row {letter['key']!r} was not kept (keep='nothing' or private=): "
+            f"the input of row {letter['key']!r} was not kept whole (keep='nothing' or private=): "
             f"give the table again with frame="
         )
     return Row(place, letter["key"], values)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 Example = tuple[str | Sequence[Block], Any]
 OnChange = Literal["stop", "rerun", "new_table"]
+OnMissing = Literal["keep", "drop"]
 
 DEFAULT_STORE = "extract.duckdb"
 
@@ -164,6 +165,9 @@ class Pipeline:
         keep: Keep = "dead_letters",
         private: Sequence[str] = (),
         on_change: OnChange = "stop",
+        on_missing: OnMissing = "keep",
+        explode: str | None = None,
+        provenance: Literal["none", "columns"] = "none",
         replicate: int = 0,
         on_progress: OnProgress | None = None,
     ) -> Run:
@@ -179,6 +183,9 @@ class Pipeline:
         private: input columns that never reach the store.
         on_change: when the table was filled by another prompt, model or schema: "stop", "rerun" or
             "new_table".
+        on_missing: what happens to rows of the table that are gone from the input: "keep" or "drop".
+        explode: a list field whose items get a table of their own, `<into>_<field>`, with a foreign key.
+        provenance: "columns" adds run, answer, model, time and request id to the output table.
         replicate: a number above 0 asks the same again on purpose.
         on_progress: called now and then with a `Progress`; by default a bar on standard error where
             a person watches.
@@ -189,7 +196,9 @@ class Pipeline:
 
         Raises ConfigError (nothing was sent) or StoreError.
         """
-        options = Options(store, into, keep, tuple(private), on_change, replicate)
+        options = Options(
+            store, into, keep, tuple(private), on_change, on_missing, explode, provenance, replicate
+        )
         return running.run(Session(self, table_intake(frame, key, limit), options), on_progress)
 
     async def arun(self, frame: Any, **options: Any) -> Run:
@@ -229,7 +238,9 @@ class Pipeline:
         changes: other settings for this time, as model=, effort=, max_tokens=, system= or prompt=.
         """
         pipeline = self.using(**changes) if changes else self
-        letters = letter_intake(store, job=into, label=self.label, where=where, frame=frame)
+        letters = letter_intake(
+            store, job=into, label=self.label, needs=pipeline.rendering.columns, where=where, frame=frame
+        )
         options = Options(store, letters.into, on_change="rerun")
         return running.run(Session(pipeline, letters.intake, options), on_progress)
 

@@ -54,7 +54,8 @@ class Tally:
 class Report:
     """Counts, tokens, cost and time of one run.
 
-    saved: what the cache saved against no cache, in USD. total: the same sums of the whole store.
+    missing: rows of earlier runs that are gone from the input. saved: what the cache saved against no
+    cache, in USD. total: the same sums of the whole store.
     """
 
     run_id: str
@@ -78,6 +79,8 @@ class Report:
     seconds: float
     stopped: Stop | None
     store: str
+    missing: int = 0
+    missing_dropped: bool = False
     total: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -116,6 +119,8 @@ class Report:
                 "message": self.stopped.message,
                 "advice": self.stopped.advice,
             },
+            "missing": self.missing,
+            "missing_dropped": self.missing_dropped,
             "store": self.store,
             "total": self.total,
         }
@@ -147,6 +152,9 @@ def _rows_line(report: Report) -> str:
     parts.append(f"{report.dead_letters} dead letters" + (f" ({reasons})" if reasons else ""))
     if report.pending:
         parts.append(f"{report.pending} pending")
+    if report.missing:
+        done = "dropped" if report.missing_dropped else "kept"
+        parts.append(f"{report.missing} of earlier runs no longer in the input ({done})")
     return ", ".join(parts)
 
 

@@ -14,6 +14,7 @@ from extract.schema.columns import Columns
 from extract.schema.compile import CompiledSchema
 from extract.store import Store
 from extract.tables import Key, Layout, evidence_column
+from extract.tables.explode import exploded
 from extract.tables.own import EVIDENCE, evidence_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,22 @@ class Results:
         extra = (evidence_column(),) if self.evidence else ()
         layout = Layout(self.key, self.columns, self.compiled.many, extra)
         return layout.frame(keys, places, rows, {EVIDENCE: evidence} if self.evidence else {})
+
+    def exploded(self, field: str) -> pl.DataFrame:
+        """The items of a list field of the accepted rows: key, `index`, the item's columns."""
+        found = exploded(self.compiled.model, field)
+        assert found is not None
+        with self._store() as store:
+            answers = store.answers_of(self.run_id)
+        keys: list[str] = []
+        places: list[int] = []
+        rows: list[dict[str, Any]] = []
+        for key, answer in answers.select("key", "answer").iter_rows():
+            for place, row in enumerate(found.items(self.compiled.load(answer))):
+                keys.append(key)
+                places.append(place)
+                rows.append(row)
+        return Layout(self.key, found.columns, many=True).frame(keys, places, rows, {})
 
     def dead_letters(self) -> pl.DataFrame:
         """The dead letters of this run's rows, also those left from earlier runs, in input order."""

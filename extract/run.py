@@ -41,6 +41,13 @@ class Run:
         """Rows of this input that no answer was accepted for, one row each, in the order of the input."""
         return self._results.dead_letters()
 
+    def exploded(self, field: str) -> pl.DataFrame:
+        """The items of a list field of the accepted rows, one row each: key, `index`, the item's columns.
+
+        Raises ConfigError for a field that is no list of models.
+        """
+        return self._results.exploded(field)
+
     def require(self, *, accepted: float = 1.0) -> Run:
         """Raises RequirementError unless at least this share of the rows (0 to 1) was accepted.
 

@@ -23,6 +23,7 @@ from extract.client import Client
 from extract.clock import Clock, SystemClock
 from extract.courier import Books, Courier
 from extract.engine import Engine
+from extract.errors import ConfigError
 from extract.gate import Gate
 from extract.intake import Intake
 from extract.outcome import Outcome
@@ -33,9 +34,10 @@ from extract.results import Results
 from extract.run import Run
 from extract.signature import check_change, signature_of
 from extract.stopper import Stopper
-from extract.store import Keep, RunEnd, RunStart, Store
+from extract.store import Batch, Keep, RunEnd, RunStart, Store
 from extract.store.rows import RunState
-from extract.tables import Output, check_output_names, open_output
+from extract.tables import Extra, Output, check_output_names, open_output, provenance_columns
+from extract.tables.explode import exploded
 from extract.warmth import Warmth
 from extract.work import Ledger, Work
 
@@ -56,7 +58,19 @@ class Options:
     keep: Keep = "dead_letters"
     private: tuple[str, ...] = ()
     on_change: Literal["stop", "rerun", "new_table"] = "stop"
+    on_missing: Literal["keep", "drop"] = "keep"
+    explode: str | None = None
+    provenance: Literal["none", "columns"] = "none"
     replicate: int = 0
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("on_missing", ("keep", "drop")), ("provenance", ("none", "columns"))):
+            if getattr(self, name) not in allowed:
+                raise ConfigError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
+        if self.explode is not None and self.into is None:
+            raise ConfigError(
+                f"explode={self.explode!r} makes a table beside the output table: give into= too"
+            )
 
 
 class Session:
@@ -100,6 +114,8 @@ class Session:
             many=pipeline.compiled.many,
             job=self._job,
             evidence=pipeline.judge.wants_evidence,
+            extra=self._provenance(),
+            explode=exploded(pipeline.output, options.explode),
         )
         check_output_names(
             self._source.key.columns,
@@ -125,6 +141,12 @@ class Session:
                 settings={"key": self._source.key.as_json()},
             )
         ).result()
+
+    def _provenance(self) -> Sequence[Extra]:
+        """Columns that tell where a row came from, where they were asked for."""
+        if self._options.provenance == "none":
+            return ()
+        return provenance_columns(run_id=self._run_id, model=self._pipeline.model, now=self._clock.time)
 
     # the engine's side -------------------------------------------------------------------------
 
@@ -228,8 +250,10 @@ class Session:
 
     def _note_end(self, report: Report, failure: BaseException | None) -> Report:
         try:
-            if failure is None and self._output is not None:
-                self._output.finish()
+            if failure is None:
+                report = self._settle_missing(report)
+                if self._output is not None:
+                    self._output.finish()
             state: RunState = "stopped" if report.stopped or failure else "finished"
             reason = report.stopped.reason if report.stopped else type(failure).__name__ if failure else None
             counts = {name: value for name, value in report.as_dict().items() if name != "total"}
@@ -240,6 +264,17 @@ class Session:
             if self._keep_open() is None:
                 self._store.close()
         return report
+
+    def _settle_missing(self, report: Report) -> Report:
+        """Rows of this job that are gone from the input are told apart, and dropped where that was asked."""
+        if report.stopped or self._intake.partial:
+            return report
+        missing = self._store.missing(self._job, self._run_id)
+        if missing and self._options.on_missing == "drop":
+            if self._output is not None:
+                self._store.commit(Batch(output=self._output.gone(missing))).result()
+            self._store.forget(self._job, missing).result()
+        return replace(report, missing=len(missing), missing_dropped=self._options.on_missing == "drop")
 
     def _report(self) -> Report:
         tally, source = self._tally, self._source

@@ -237,3 +237,80 @@ def test_outcomes_carry_their_reason(endpoint: LocalEndpoint, tmp_path: Path) ->
     outcomes = list(pipeline(endpoint).stream([{"text": "a letter"}], store=":memory:"))
     assert isinstance(outcomes[0], DeadLetter) and outcomes[0].reason == "invalid"
     assert "/number" in outcomes[0].why
+
+
+class Line(BaseModel):
+    """One line of an order."""
+
+    item: str = Field(description="Item")
+    quantity: int = Field(description="Quantity")
+
+
+class Order(BaseModel):
+    """One order."""
+
+    number: str = Field(description="Order number")
+    lines: list[Line] = Field(description="The lines of the order")
+
+
+ORDER = "Order number: O-1\n\n| Item | Quantity |\n|---|---|\n| Lamp | 2 |\n| Bulb | 10 |\n"
+
+
+def test_a_list_field_gets_a_table_of_its_own(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    work = Pipeline(Order, client=Client(endpoint.base_url, api_key=endpoint.api_key))
+    frame = pl.DataFrame({"id": [7], "text": [ORDER]})
+    run = work.run(frame, key="id", store=tmp_path / "s.duckdb", into="orders", explode="lines")
+    with duckdb.connect(str(tmp_path / "s.duckdb")) as con:
+        assert con.sql("FROM orders_lines ORDER BY index").fetchall() == [
+            (7, 0, "Lamp", 2),
+            (7, 1, "Bulb", 10),
+        ]
+        assert con.sql("SELECT id, number FROM orders").fetchall() == [(7, "O-1")]
+    assert run.exploded("lines").rows() == [(7, 0, "Lamp", 2), (7, 1, "Bulb", 10)]
+    with pytest.raises(errors.ConfigError, match=r"'lines'.*did you mean"):
+        work.run(frame, key="id", store=tmp_path / "s.duckdb", into="orders", explode="line")
+
+
+def test_a_list_model_gives_many_rows(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    work = Pipeline(list[Line], client=Client(endpoint.base_url, api_key=endpoint.api_key))
+    frame = pl.DataFrame({"id": ["a"], "text": [ORDER]})
+    run = work.run(frame, key="id", store=tmp_path / "s.duckdb", into="lines")
+    assert run.accepted.rows() == [("a", 0, "Lamp", 2), ("a", 1, "Bulb", 10)]
+
+
+def test_rows_gone_from_the_input_are_kept_or_dropped(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    work, store = pipeline(endpoint), tmp_path / "s.duckdb"
+    work.run(rows(1, 2, 3), key="id", store=store, into="bills")
+    kept = work.run(rows(1, 2), key="id", store=store, into="bills")
+    assert kept.report.missing == 1 and "no longer in the input (kept)" in str(kept.report)
+    assert work.run(rows(1, 2), key="id", store=store, into="bills", limit=1).report.missing == 0
+    dropped = work.run(rows(1, 2), key="id", store=store, into="bills", on_missing="drop")
+    assert dropped.report.missing == 1
+    with duckdb.connect(str(store)) as con:
+        assert con.sql("SELECT id FROM bills ORDER BY id").fetchall() == [(1,), (2,)]
+    back = work.run(rows(1, 2, 3), key="id", store=store, into="bills")
+    assert back.report.requests == 0 and back.report.accepted == 3
+
+
+def test_provenance_tells_where_a_row_came_from(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    run = pipeline(endpoint).run(rows(1), key="id", store=store, into="bills", provenance="columns")
+    with duckdb.connect(str(store)) as con:
+        found = con.sql(
+            "SELECT b._run_id, b._model, a.answer FROM bills b JOIN extract.answers a "
+            "ON a.fingerprint = b._answer_id AND a.request_id = b._request_id"
+        ).fetchall()
+    assert found[0][:2] == (run.id, "kimi-k3.1-pro") and '"B-1"' in found[0][2]
+
+
+def test_a_private_column_never_reaches_the_store(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    frame = pl.DataFrame({"id": [1, 2], "text": [bill("SECRET-1"), "Bill number: SECRET-2"]})
+    pipeline(endpoint).run(frame, key="id", store=store, private=["text"])
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"SECRET-2" not in kept
+    driven = pipeline(endpoint).redrive(store, frame=frame.with_columns(text=pl.lit(bill(2))))
+    assert driven.report.accepted == 1
+    with pytest.raises(errors.InputError, match="frame="):
+        pipeline(endpoint).run(frame[1:], key="id", store=tmp_path / "t.duckdb", private=["text"])
+        pipeline(endpoint).redrive(tmp_path / "t.duckdb")

@@ -51,8 +51,11 @@ class Exploded:
 
     def rows(self, entry: Any) -> list[dict[str, Any]]:
         """The items of an accepted row; none for a dead letter or a null."""
-        value = getattr(getattr(entry.outcome, "value", None), self.field, None)
-        return [self.columns.row(item) for item in value or ()]
+        return self.items(getattr(entry.outcome, "value", None))
+
+    def items(self, value: Any) -> list[dict[str, Any]]:
+        """The items of a value of the model."""
+        return [self.columns.row(item) for item in getattr(value, self.field, None) or ()]
 
 
 class Output:
