@@ -22,7 +22,7 @@ from extract.schema.explain import Explainer
 from extract.schema.finding import Finding
 from extract.schema.fits import is_exactly, same
 from extract.schema.forms import form_of
-from extract.schema.jsontext import JsonTextError, read, unwrap, write
+from extract.schema.jsontext import JsonTextError, read, show, unwrap, write
 from extract.schema.wire import FORM, KEYS, Schema
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class Checker:
             wire = read(text)
         except JsonTextError as error:
             return Findings([Finding("json", "", "", error.found, error.expected)])
-        findings = self._against_schema(wire)
-        if findings:
-            return Findings(findings)
-        return self._validated(text, wire)
+        try:
+            return Findings(self._against_schema(wire)) or self._validated(text, wire)
+        except RecursionError:
+            return Findings([Finding("json", "", "", "too many levels", "fewer levels of nesting")])
 
     def load(self, text: str) -> Any:
         """The value of a text that was accepted before. Raises ValueError if it no longer is one."""
@@ -79,6 +79,11 @@ class Checker:
             return self._validator.validate_json(text if self._decode is None else write(model))
         except PydanticError as error:
             return Findings(self._explain.of_pydantic(error, model, wire))
+        except RecursionError:
+            raise
+        except Exception as error:  # a validator of the model's author that cannot read this value
+            wanted = f"a value that the model's own validators can read ({type(error).__name__}: {error})"
+            return Findings([Finding("value", "", "", show(wire), wanted)])
 
 
 @lru_cache(maxsize=1)

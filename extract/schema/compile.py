@@ -192,12 +192,12 @@ def compile_schema(model: Any, dialect: str | Dialect = "kimi") -> CompiledSchem
 def _adapter(model: Any, name: str) -> TypeAdapter[Any]:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(model)
+        _ = adapter.core_schema["type"]  # a model with forward references is built, or refuses, here
     except PydanticUndefinedAnnotation as error:
-        raise ModelError(
-            f"{error.name} is not defined; define it before the model, or call model_rebuild()", name
-        ) from error
+        raise ModelError(f"{error.name} is not defined; define it, or call model_rebuild()", name) from error
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise ModelError(f"Pydantic cannot read it: {error.message}", name) from error
+        first = str(error.message).partition(". Set ")[0].partition("\n")[0]
+        raise ModelError(f"Pydantic cannot read it: {first}", name) from error
     return adapter
 
 
@@ -218,8 +218,7 @@ def _item_of(model: Any) -> Any:
 
 def _warnings(counts: Counts, dialect: Dialect) -> tuple[str, ...]:
     return tuple(
-        f"{number.path}: {number.value} {name}; providers with the {dialect.name} dialect are known to "
-        f"differ above {number.warn}"
+        f"{number.path}: {number.value} {name}; some providers of the {dialect.name} dialect take only {number.warn}"
         for name, number in counts.over()
     )
 

@@ -14,6 +14,18 @@ from extract.schema.dialect import Dialect, Limit
 from extract.schema.wire import Schema
 
 
+NAMES = {
+    "properties": "properties",
+    "depth": "levels of nesting",
+    "branches": "branches in one union",
+    "unions": "properties that are unions (one that may be null counts)",
+    "optionals": "optional properties",
+    "enum_values": "enum values",
+    "leaves": "leaf properties",
+    "size": "bytes",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """A number, the place with the most of it, and the dialect's limits (None: no number is known)."""
@@ -47,7 +59,7 @@ class Counts:
         for item in fields(self):
             count: Count = getattr(self, item.name)
             if count.warn is not None and count.value > count.warn:
-                yield item.name.replace("_", " "), count
+                yield NAMES[item.name], count
 
 
 @dataclass(slots=True)
@@ -61,8 +73,6 @@ class _Tally:
     widest: str = ""
     longest: str = ""
     longest_size: int = 0
-    depth: int = 0
-    deepest: str = ""
 
 
 def count(schema: Schema, text: str, dialect: Dialect, name: str) -> Counts:
@@ -74,10 +84,10 @@ def count(schema: Schema, text: str, dialect: Dialect, name: str) -> Counts:
     _walk(bare, name, tally)
     for key, target in defs.items():
         _walk(target, key, tally)
-    _deepen(bare, name, 0, itself, defs, tally)
+    depth, way = _Depths(defs, itself).of(bare)
     values = {
         "properties": (tally.properties, name),
-        "depth": (tally.depth, tally.deepest),
+        "depth": (depth, name + way),
         "branches": (tally.branches, tally.widest),
         "unions": (tally.unions, name),
         "optionals": (tally.optionals, name),
@@ -92,7 +102,7 @@ def _checked(key: str, value: int, path: str, dialect: Dialect) -> Count:
     limit = dialect.limits.get(key, Limit())
     if limit.refuse is not None and value > limit.refuse:
         raise ModelError(
-            f"{value} {key.replace('_', ' ')}, and {dialect.name} takes at most {limit.refuse}; "
+            f"{value} {NAMES[key]}, and {dialect.name} takes at most {limit.refuse}; "
             "split the model, or take fields out",
             path,
         )
@@ -107,16 +117,13 @@ def _walk(schema: Schema, path: str, tally: _Tally) -> None:
     branches = schema.get("anyOf", ())
     if len(branches) > tally.branches:
         tally.branches, tally.widest = len(branches), path
-    for branch in branches:
-        _walk(branch, path, tally)
-    if "items" in schema:
-        _walk(schema["items"], f"{path}[]", tally)
     for key, part in schema.get("properties", {}).items():
         tally.properties += 1
         tally.unions += len(part.get("anyOf", ())) > 1
         tally.optionals += key not in schema["required"]
         tally.leaves += _is_leaf(part)
-        _walk(part, f"{path}.{key}", tally)
+    for part, step in _parts(schema):
+        _walk(part, path + step, tally)
 
 
 def _is_leaf(part: Schema) -> bool:
@@ -124,20 +131,41 @@ def _is_leaf(part: Schema) -> bool:
     return all(branch.get("type") not in ("object", "array") and "$ref" not in branch for branch in branches)
 
 
-def _deepen(
-    schema: Schema, path: str, depth: int, seen: frozenset[str], defs: dict[str, Schema], tally: _Tally
-) -> None:
-    """Depth of objects and arrays, through references, each target once on a way."""
-    target = schema.get("$ref", "").removeprefix("#/$defs/")
-    if target and target not in seen:
-        _deepen(defs[target], path, depth, seen | {target}, defs, tally)
-    if schema.get("type") in ("object", "array"):
-        depth += 1
-        if depth > tally.depth:
-            tally.depth, tally.deepest = depth, path
+class _Depths:
+    """Levels of objects and arrays below a schema, through references, each target once on a way."""
+
+    def __init__(self, defs: dict[str, Schema], root: frozenset[str]) -> None:
+        self._defs = defs
+        self._open = set(root)
+        self._known: dict[str, tuple[int, str]] = {}
+
+    def of(self, schema: Schema) -> tuple[int, str]:
+        """The number of levels, and the way down to the last of them."""
+        target = schema.get("$ref", "").removeprefix("#/$defs/")
+        if target:
+            return self._of_target(target)
+        here = schema.get("type") in ("object", "array")
+        levels, way = max((self._step(part, step) for part, step in _parts(schema)), default=(0, ""))
+        return levels + here, way
+
+    def _step(self, part: Schema, step: str) -> tuple[int, str]:
+        levels, way = self.of(part)
+        return levels, step + way if levels else ""
+
+    def _of_target(self, target: str) -> tuple[int, str]:
+        if target in self._open:
+            return 0, ""
+        if target not in self._known:
+            self._open.add(target)
+            self._known[target] = self.of(self._defs[target])
+            self._open.discard(target)
+        return self._known[target]
+
+
+def _parts(schema: Schema) -> Iterator[tuple[Schema, str]]:
     for branch in schema.get("anyOf", ()):
-        _deepen(branch, path, depth, seen, defs, tally)
+        yield branch, ""
     if "items" in schema:
-        _deepen(schema["items"], f"{path}[]", depth, seen, defs, tally)
+        yield schema["items"], "[]"
     for key, part in schema.get("properties", {}).items():
-        _deepen(part, f"{path}.{key}", depth, seen, defs, tally)
+        yield part, f".{key}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from extract.schema.jsontext import write
 from extract.schema.scalars import Core
 from extract.schema.shape import NO_NOTE, Note
 
@@ -48,9 +49,11 @@ def jsonable(values: tuple[Any, ...]) -> tuple[Any, ...]:
         if isinstance(value, set | frozenset):
             continue
         try:
-            out.append(to_jsonable_python(value))
+            plain = to_jsonable_python(value)
+            write(plain).encode()
         except (PydanticSerializationError, ValueError):
             continue
+        out.append(plain)
     return tuple(out)
 
 

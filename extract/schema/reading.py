@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 from extract.errors import ModelError
@@ -177,7 +180,7 @@ def _plain(reader: Reader, core: Core, place: Place) -> Node:
 def _default(reader: Reader, core: Core, place: Place) -> Node:
     node = reader.read(core["schema"], place)
     value = core.get("default")
-    if not isinstance(value, str | int | float) or _is_tag(node):
+    if not isinstance(value, str | int | float | Decimal | date | Enum) or _is_tag(node):
         return node
     return noted(node, Note(default=jsonable((value,))))
 

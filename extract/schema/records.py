@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from extract.schema.notes import note_of, note_of_class
 from extract.schema.scalars import Core
-from extract.schema.shape import Field, Node, Record, noted
+from extract.schema.shape import Field, Maybe, Node, Record, noted
 
 if TYPE_CHECKING:
     from extract.schema.reading import Place, Reader
@@ -96,6 +96,8 @@ def _fields(
             raise here.refuse(f"two fields are called {alias!r} in JSON; give one of them another alias")
         node = reader.read(source["schema"], here)
         absent = source.get("required", total) is False if source["type"] == "typed-dict-field" else False
+        if absent and isinstance(node, Maybe):
+            reader.warn(here, "a missing key and null look the same on the wire; null is what comes back")
         out.append(
             Field(
                 name,

@@ -36,6 +36,7 @@ FORM = "x-form"
 KEYS = "x-keys"
 
 _QUOTE = Note(description="Words of the source that support the value, copied exactly.")
+_ABSENT = Note(description="null where there is none.")
 _JUDGED_FORMATS = ("date-time", "uuid", "ipv4", "ipv6", "email", "hostname")
 
 
@@ -178,7 +179,8 @@ class Writer:
 
     def _field(self, field: Field, path: str) -> Schema:
         node = Maybe(field.node) if field.absent and not isinstance(field.node, Maybe) else field.node
-        return self.write(node, path, (field.note,))
+        notes = (field.note, _ABSENT) if field.absent else (field.note,)
+        return self.write(node, path, notes)
 
     def _quoted(self, node: Quoted, path: str, notes: tuple[Note, ...]) -> Schema:
         """The quote stands first, so that the value is written with its support in sight."""
