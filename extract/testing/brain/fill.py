@@ -34,6 +34,7 @@ class Found(NamedTuple):
 
 
 NOTHING = Found(None)
+UNQUOTED = {"quote": "", "value": None}
 
 
 @dataclass(slots=True)
@@ -57,11 +58,7 @@ class Filler:
         return self._fields(branch.fields, ()) if branch else None
 
     def _fields(self, fields: Sequence[Field], parents: tuple[Field, ...]) -> dict[str, Any]:
-        found = {f.name: self._find(f, parents) for f in fields if f.quote_of is None}
-        quotes = {f.name: found[f.quote_of] for f in fields if f.quote_of is not None}
-        return {
-            f.name: (quotes[f.name].line or None) if f.name in quotes else found[f.name].value for f in fields
-        }
+        return {f.name: _shown(f, self._find(f, parents)) for f in fields}
 
     def _find(self, field: Field, parents: tuple[Field, ...]) -> Found:
         for branch in field.branches:
@@ -156,7 +153,7 @@ class Filler:
     def _object(self, field: Field, branch: Branch, parents: tuple[Field, ...]) -> Found:
         value = self._fields(branch.fields, (*parents, field))
         constants = {f.name for f in branch.fields if (b := f.branch("enum")) and len(b.values) == 1}
-        filled = any(v is not None for name, v in value.items() if name not in constants)
+        filled = any(v is not None and v != UNQUOTED for name, v in value.items() if name not in constants)
         return Found(value) if filled else NOTHING
 
     def _array(self, field: Field, branch: Branch, parents: tuple[Field, ...]) -> Found:
@@ -171,19 +168,17 @@ class Filler:
             parts = [part for part in _LIST.split(label.value) if part]
             values = [v for part in parts if (v := read_scalar(item, part, self.document)) is not None]
             if values:
-                return Found(values, label.line)
+                return Found([_shown(item, Found(v, label.line)) for v in values], label.line)
         return NOTHING
 
     def _rows(self, field: Field, row: Branch) -> Found:
-        columns = [f for f in row.fields if f.quote_of is None]
-
         def is_header(texts: Sequence[str]) -> bool:
-            return len(columns_of(columns, texts)) >= min(2, len(columns))
+            return len(columns_of(row.fields, texts)) >= min(2, len(row.fields))
 
         tables = self.document.tables(is_header)
         if not tables:
             return NOTHING
-        best = max(tables, key=lambda t: (len(columns_of(columns, t.header)), len(t.rows)))
+        best = max(tables, key=lambda t: (len(columns_of(row.fields, t.header)), len(t.rows)))
         rows = list(self._items(best, row))
         if not rows:
             return NOTHING
@@ -191,21 +186,19 @@ class Filler:
         return Found(rows, best.lines[0])
 
     def _items(self, table: Table, row: Branch) -> Iterator[dict[str, Any]]:
-        places = columns_of([f for f in row.fields if f.quote_of is None], table.header)
+        places = columns_of(row.fields, table.header)
         numeric = {
             f.name for f in row.fields if f.branch("integer", "number", "decimal") and f.name in places
         }
         for cells, line in zip(table.rows, table.lines, strict=True):
             if _is_summary(cells):
                 continue
-            item = {f.name: self._cell(f, places, cells, line) for f in row.fields}
+            item = {f.name: self._cell(f, places, cells) for f in row.fields}
             odd = any(item[name] is None and _says(cells[places[name]]) for name in numeric)
             if not odd and (not numeric or any(item[name] is not None for name in numeric)):
-                yield item
+                yield {f.name: _shown(f, Found(item[f.name], line)) for f in row.fields}
 
-    def _cell(self, field: Field, places: dict[str, int], cells: tuple[str, ...], line: str) -> Any:
-        if field.quote_of is not None:
-            return line
+    def _cell(self, field: Field, places: dict[str, int], cells: tuple[str, ...]) -> Any:
         if field.name not in places:
             constant = field.branch("enum")
             return constant.values[0] if constant and len(constant.values) == 1 else None
@@ -223,8 +216,12 @@ class Filler:
                 found += [(key, value, label.line) for key, value in _PAIR.findall(label.value)]
             elif self.document.section_is(label.section, wanted):
                 found.append((label.label, label.value, label.line))
-        values = {key: read_scalar(value_field, said, self.document) for key, said, _ in found}
-        pairs = [{"key": key, "value": value} for key, value in values.items() if value is not None]
+        read = {key: Found(read_scalar(value_field, said, self.document), line) for key, said, line in found}
+        pairs = [
+            {"key": key, "value": _shown(value_field, one)}
+            for key, one in read.items()
+            if one.value is not None
+        ]
         return Found(pairs, found[0][2]) if pairs else NOTHING
 
     def _tuple(self, field: Field, branch: Branch, parents: tuple[Field, ...]) -> Found:
@@ -237,6 +234,13 @@ class Filler:
             ]
             return Found({f.name: v for f, v in zip(branch.fields, values, strict=True)}, label.line)
         return NOTHING
+
+
+def _shown(field: Field, found: Found) -> Any:
+    """A found value as the schema wants it: beside its line where a quote is asked for."""
+    if not field.quoted:
+        return found.value
+    return {"quote": found.line, "value": found.value} if found.value is not None else dict(UNQUOTED)
 
 
 def _is_summary(cells: Iterable[str]) -> bool:

@@ -32,7 +32,8 @@ quantity: quantity qty menge quantite cantidad anzahl qte cant stuckzahl
 unit: unit unitaire unitario einzel stuck einheit
 price: price preis prix precio
 description: description bezeichnung designation descripcion beschreibung concepto libelle leistung
-item: item article artikel articulo position pos produit product produkt producto
+item: item article artikel articulo produit product produkt producto
+position: position pos posten posicion
 order: order bestellung bestell commande pedido auftrag auftrags po
 delivery: delivery liefer lieferung livraison entrega
 payment: payment zahlung zahlungs paiement pago

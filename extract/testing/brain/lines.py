@@ -18,6 +18,7 @@ _FRAME = re.compile(r"^[\s│┃║|>*•·\-–—#]+(?=\S)|[\s│┃║|]+$")
 _COLON = re.compile(r"^(?P<label>[^:]*?[^\W\d_][^:]*?)\s?:(?P<value>\s.*|$)", re.S)
 _TIGHT = re.compile(r"^(?P<label>[^\W\d_][\w .'’-]{0,40}[^\W\d_.]):(?P<value>[^\s/:].*)$")
 _LEADER = re.compile(r"\s?[.·_]{4,}\s?|\s?\.(?:\s\.){3,}\s?")
+_PIPE = re.compile(r"\s*[|│┃║]\s*")
 _RULE = re.compile(r"[\s\-=_*+|:.─━═┌┐└┘├┤┬┴┼]+")
 _MARKUP = str.maketrans({"*": "", "`": ""})
 _LETTER = re.compile(r"[^\W\d_]")
@@ -69,7 +70,7 @@ def read_lines(text: str) -> Lines:
 
 def _pairs(line: str) -> Iterator[tuple[str, str]]:
     """The label and value pairs of one line; a value may be empty when it is yet to come."""
-    segments = _segments(_LEADER.sub("    ", line))
+    segments = _segments(_PIPE.sub("    ", _LEADER.sub("    ", line)))
     if len(segments) == 2 and not any(":" in text for text, _ in segments) and _is_label(segments[0][0]):
         yield segments[0][0], segments[1][0]
         return

@@ -56,7 +56,7 @@ class Field:
     names: what it is called by name and title; `words` adds the phrases of its description.
     kinds: the kinds of business value it can be, as `total`.
     branches: without null.
-    quote_of: the name of the field whose supporting words it takes.
+    quoted: the answer is an object of the value and the words that support it.
     otherwise: what the schema itself asks for where the document has nothing, or None.
     """
 
@@ -66,7 +66,7 @@ class Field:
     kinds: frozenset[str] = frozenset()
     description: str = ""
     branches: tuple[Branch, ...] = ()
-    quote_of: str | None = None
+    quoted: bool = False
     otherwise: Any = None
     cues: dict[Any, frozenset[str]] = field(default_factory=dict)
 
@@ -88,6 +88,9 @@ class _Planner:
     def field(self, name: str, node: dict[str, Any], depth: int) -> Field:
         outer = node
         node = self._resolve(node)
+        quoted = _is_quoted(node)
+        if quoted:
+            node = self._resolve(node["properties"]["value"])
         said = " ".join(
             str(n.get("description", "")) for n in ((outer, node) if outer is not node else (node,))
         )
@@ -95,7 +98,7 @@ class _Planner:
         names = tuple(dict.fromkeys(filter(None, (meaning_of_name(name), meaning_of_name(title)))))
         words = frozenset(filter(None, map(meaning, _phrases(said))))
         made = Field(name, names, words, _kinds(names, words), said)
-        made.otherwise = _otherwise(said)
+        made.otherwise, made.quoted = _otherwise(said), quoted
         nodes = self._flat(node)
         made.branches = tuple(b for n in nodes if (b := self._branch(n, said, depth)).form != "null")
         for branch in made.branches:
@@ -139,11 +142,12 @@ class _Planner:
     def _object(self, node: dict[str, Any], depth: int) -> Branch:
         properties = node.get("properties", {})
         fields = tuple(self.field(name, child, depth + 1) for name, child in properties.items())
-        for child in fields:
-            base = child.name.removesuffix("_quote")
-            child.quote_of = base if base != child.name and base in properties else None
         is_tuple = bool(fields) and all(f.name == f"item_{i}" for i, f in enumerate(fields, 1))
         return Branch("tuple" if is_tuple else "object", fields=fields)
+
+
+def _is_quoted(node: dict[str, Any]) -> bool:
+    return node.get("type") == "object" and set(node.get("properties", ())) == {"quote", "value"}
 
 
 def _scalar(node: dict[str, Any], said: str) -> Form:

@@ -65,7 +65,7 @@ def meaning(phrase: str) -> Meaning:
 
     Empty for a phrase that says nothing.
     """
-    text = plain(_NUMBER_SIGN.sub(" number ", _ASIDE.sub(" ", phrase)))
+    text = plain(_NUMBER_SIGN.sub(" number ", _ASIDE.sub(" ", phrase.replace("_", " "))))
     words = _WORD.findall(_CREDIT_NOTE.sub("creditnote", text))
     found = {m for word in words if word not in STOP for m in meaning_of(word)}
     if not found and len(words) == 1:
