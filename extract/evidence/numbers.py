@@ -38,7 +38,13 @@ _GROUPS = 4  # thousands groups that are joined to a first one over ordinary spa
 _WINDOW = 12
 
 _MINUS = "−–‒﹣－-"  # the plain one last, for use in a class
-_CURRENCY = r"(?:[$€£¥₣₤₩₪₫₱₹₺₽₿฿]|[A-Z]{1,3}\$|(?<![A-Za-z])[A-Z]{3}|Fr\.|Rs\.?|kr\.?|zł|Kč)"
+_CODES = (
+    "A(?:ED|RS|UD)|B(?:DT|GN|HD|RL)|C(?:AD|HF|LP|NY|OP|ZK)|DKK|E(?:GP|UR)|GBP|H(?:KD|UF)|I(?:DR|LS|NR|SK)|J(?:OD|PY)"
+    "|K(?:ES|RW|WD|ZT)|LKR|M(?:AD|XN|YR)|N(?:GN|OK|ZD)|OMR|P(?:EN|HP|KR|LN)|QAR|R(?:ON|SD|UB)|S(?:AR|EK|GD)"
+    "|T(?:HB|RY|WD)|UAH|USD|VND|ZAR"
+)
+_SIGNS = r"[$€£¥₣₤₩₪₫₱₹₺₽₿฿]|[A-Z]{1,3}\$|Fr\.|Rs\.?|kr\.?|zł|Kč"
+_CURRENCY = rf"(?:{_SIGNS}|(?<![A-Za-z])(?:{_CODES}))"
 _BEFORE = re.compile(rf"(?P<minus>[{_MINUS}])?(?P<gap>[ {_GAPS}]?)(?P<paren>\(?){_CURRENCY}?[ {_GAPS}]?$")
 _ATTACHED = re.compile(rf"{_CURRENCY}$|(?<![^\W\d_])[xX×]$")
 _UNIT = re.compile(r"[^\W\d_]{1,8}(?!\w)|[xX×](?=\d)")

@@ -42,7 +42,7 @@ class Source:
 
     def page(self, offset: int) -> int:
         """The number of the page on which an offset stands, from 1."""
-        return max(1, bisect_right(self._starts, offset))
+        return max(1, bisect_right(self.page_starts, offset))
 
     def box(self, start: int, end: int) -> Box | None:
         """The place of a span on its page, in points."""
@@ -64,7 +64,8 @@ class Source:
         return DateIndex(self.words.folded)
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def page_starts(self) -> list[int]:
+        """The offset at which each page starts."""
         if self._pages is not None:
             return self._pages
         starts, at = [0], self.text.find("\f")
