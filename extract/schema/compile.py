@@ -218,7 +218,8 @@ def _item_of(model: Any) -> Any:
 
 def _warnings(counts: Counts, dialect: Dialect) -> tuple[str, ...]:
     return tuple(
-        f"{number.path}: {number.value} {name}; some providers of the {dialect.name} dialect take only {number.warn}"
+        f"{number.path}: {number.value} {name}; some providers of the {dialect.name} dialect "
+        f"take only {number.warn}"
         for name, number in counts.over()
     )
 

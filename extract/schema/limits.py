@@ -13,7 +13,6 @@ from extract.errors import ModelError
 from extract.schema.dialect import Dialect, Limit
 from extract.schema.wire import Schema
 
-
 NAMES = {
     "properties": "properties",
     "depth": "levels of nesting",

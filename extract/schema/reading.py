@@ -15,20 +15,18 @@ from enum import Enum
 from typing import Any
 
 from extract.errors import ModelError
-from extract.schema import records
+from extract.schema import containers, records, unions
 from extract.schema.custom import (
     custom_note,
-    inner_json_schema,
     input_schema,
     own_json_schema,
     standard,
     string_format,
 )
-from extract.schema.notes import jsonable, note_of, note_of_class
-from extract.schema.scalars import LATER, Core, choice_of, instance_form, rules_of, scalar_of
+from extract.schema.notes import jsonable, note_of
+from extract.schema.scalars import LATER, Core, instance_form, scalar_of
 from extract.schema.shape import (
     Array,
-    Either,
     Maybe,
     Node,
     Note,
@@ -50,7 +48,6 @@ _LATER_NAMES = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
 )
-_ITEMS = {"min_length": "minItems", "max_length": "maxItems"}
 _ANYTHING = (
     "any value has no wire type; say what it holds (a model, `dict[str, str]`, a union), "
     "or take it as text with `str`"
@@ -207,127 +204,6 @@ def _chain(reader: Reader, core: Core, place: Place) -> Node:
     return reader.read(core["steps"][0], place)
 
 
-def _union(reader: Reader, core: Core, place: Place) -> Node:
-    branches, labels = [], []
-    for choice in core["choices"]:
-        inner, label = choice if isinstance(choice, tuple) else (choice, "")
-        branches.append(reader.read(inner, place))
-        labels.append(str(label))
-    if len(branches) == 1:
-        return branches[0]
-    _warn_of_twins(reader, branches, place)
-    return Either(tuple(branches), tuple(labels))
-
-
-def _tagged(reader: Reader, core: Core, place: Place) -> Node:
-    branches: dict[str, Node] = {}
-    seen: dict[str, str] = {}
-    for tag, choice in core["choices"].items():
-        if not isinstance(choice, Mapping):
-            continue
-        key = str(choice.get("schema_ref") or choice.get("ref") or id(choice))
-        if key not in seen:
-            seen[key] = str(tag)
-            branches[str(tag)] = reader.read(choice, place)
-    if len(branches) == 1:
-        return next(iter(branches.values()))
-    return Either(tuple(branches.values()), tuple(branches))
-
-
-def _warn_of_twins(reader: Reader, branches: list[Node], place: Place) -> None:
-    """Two objects with the same keys and types: no reply can say which one it means."""
-    seen: dict[Any, str] = {}
-    for node in branches:
-        record = reader.defs.get(node.target) if isinstance(node, Ref) else node
-        if not isinstance(record, Record):
-            continue
-        look = _look(record)
-        if look in seen:
-            reader.warn(
-                place,
-                f"{seen[look]} and {record.name} take the same objects, so the first one wins; "
-                "give each a Literal field that tells them apart",
-            )
-        seen.setdefault(look, record.name)
-
-
-def _look(node: Node) -> Any:
-    """What of a node a reader of the wire can tell apart."""
-    match node:
-        case Scalar():
-            return (node.json, node.form, node.values)
-        case Record():
-            return ("record", frozenset((f.alias, _look(f.node)) for f in node.fields))
-        case Array():
-            return ("array", _look(node.item))
-        case Pairs():
-            return ("pairs", _look(node.value))
-        case Maybe():
-            return ("maybe", _look(node.inner))
-        case Quoted():
-            return ("quoted", _look(node.inner))
-        case Either():
-            return ("either", frozenset(map(_look, node.branches)))
-        case Ref():
-            return ("ref", node.target)
-
-
-def _array(kind: type, *, unique: bool = False) -> Callable[[Reader, Core, Place], Node]:
-    def read(reader: Reader, core: Core, place: Place) -> Node:
-        item = core.get("items_schema") or {"type": "any"}
-        return Array(reader.read(item, place.into("[]")), rules_of(core, _ITEMS), unique=unique, cls=kind)
-
-    return read
-
-
-def _tuple(reader: Reader, core: Core, place: Place) -> Node:
-    items = core["items_schema"]
-    variadic = core.get("variadic_item_index")
-    if variadic is None:
-        return records.read_tuple(reader, core, place)
-    if len(items) > 1:
-        raise place.refuse("a tuple with a fixed and an open part; use a model with a list field")
-    return Array(reader.read(items[0], place.into("[]")), rules_of(core, _ITEMS), cls=tuple)
-
-
-def _dict(reader: Reader, core: Core, place: Place) -> Node:
-    key = reader.read(core.get("keys_schema") or {"type": "str"}, place.into("{key}"))
-    value = reader.read(core.get("values_schema") or {"type": "any"}, place.into("{}"))
-    _check_key(reader, key, place)
-    return Pairs(key, value, rules_of(core, _ITEMS))
-
-
-def _check_key(reader: Reader, key: Node, place: Place) -> None:
-    while isinstance(key, Ref):
-        key = reader.defs[key.target]
-    good = isinstance(key, Scalar) and key.json != "null"
-    if isinstance(key, Scalar) and key.values is not None and key.json != "string" and key.cls is None:
-        good = False  # Pydantic compares Literal[1] with the text "1" and never takes it
-    if not good:
-        raise place.refuse("keys must be text, numbers, dates or an Enum; use a list of models instead")
-
-
-def _literal(reader: Reader, core: Core, place: Place) -> Node:
-    node = choice_of(list(core["expected"]))
-    if node is None:
-        raise place.refuse("a Literal may hold strings, whole numbers, true, false and null")
-    return node
-
-
-def _enum(reader: Reader, core: Core, place: Place) -> Node:
-    cls = core["cls"]
-    node = choice_of([member.value for member in core["members"]], name=cls.__name__, cls=cls)
-    if node is None:
-        raise place.refuse(f"the values of {cls.__name__} must be strings, numbers, true, false or null")
-    return noted(node, note_of_class(cls))
-
-
-def _json(reader: Reader, core: Core, place: Place) -> Node:
-    """`Json[T]` is text that holds JSON, so text it stays; what it must hold is told in words."""
-    held = inner_json_schema(reader, core)
-    return Scalar("string", "json", (("contentSchema", held),) if held else ())
-
-
 def _definitions(reader: Reader, core: Core, place: Place) -> Node:
     reader.sources.update({source["ref"]: source for source in core["definitions"]})
     return reader.read(core["schema"], place)
@@ -400,20 +276,20 @@ _HANDLERS: dict[str, Callable[[Reader, Core, Place], Node]] = {
     "json-or-python": _json_or_python,
     "lax-or-strict": _strict_side,
     "chain": _chain,
-    "union": _union,
-    "tagged-union": _tagged,
-    "list": _array(list),
-    "deque": _array(list),
-    "set": _array(set, unique=True),
-    "frozenset": _array(frozenset, unique=True),
-    "tuple": _tuple,
-    "dict": _dict,
-    "frozendict": _dict,
-    "ordered-dict": _dict,
-    "counter": _dict,
-    "literal": _literal,
-    "enum": _enum,
-    "json": _json,
+    "union": unions.read_union,
+    "tagged-union": unions.read_tagged,
+    "list": containers.read_array(list),
+    "deque": containers.read_array(list),
+    "set": containers.read_array(set, unique=True),
+    "frozenset": containers.read_array(frozenset, unique=True),
+    "tuple": containers.read_tuple,
+    "dict": containers.read_dict,
+    "frozendict": containers.read_dict,
+    "ordered-dict": containers.read_dict,
+    "counter": containers.read_dict,
+    "literal": containers.read_literal,
+    "enum": containers.read_enum,
+    "json": containers.read_json,
     "definitions": _definitions,
     "definition-ref": _reference,
     "model": records.read_model,
