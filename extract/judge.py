@@ -50,6 +50,7 @@ class Judge:
     def __init__(self, compiled: CompiledSchema[Any]) -> None:
         self._compiled = compiled
         self._fields = evidence_fields(compiled.model)
+        self._quoting = any(field.marker.by == "quote" for field in self._fields)
 
     @property
     def wants_evidence(self) -> bool:
@@ -81,7 +82,14 @@ class Judge:
         """The last stage, for a value of the model. text: its JSON alone."""
         if not self._fields:
             return Judgement("accepted", text, value)
-        rows, findings = ground(value, self._fields, source)
+        compiled = self._compiled
+        rows, findings = ground(
+            value,
+            self._fields,
+            source,
+            quotes=compiled.quotes(text) if self._quoting else None,
+            wire_path=lambda path: compiled.model_to_wire(path, text),
+        )
         evidence = tuple(row.as_dict() for row in rows)
         verdict: Verdict = "findings" if findings else "accepted"
         return Judgement(verdict, text, value, evidence, tuple(findings))
