@@ -41,6 +41,12 @@ def by_words(cues: Mapping[Any, frozenset[str]], words: frozenset[str], titles: 
     return winners[0] if best > 0 and len(winners) == 1 else None
 
 
+def is_named(value: Any, words: frozenset[str]) -> bool:
+    """Whether all words of a value stand in a text, in some form."""
+    wanted = [forms_of(word) for word in words_of(str(value).replace("_", " "))]
+    return any(wanted) and all(forms & words for forms in wanted if forms)
+
+
 def by_cues(cues: Mapping[Any, frozenset[str]], said: str) -> Any:
     """The same for a labelled text."""
     return by_words(cues, forms_of(said), frozenset())

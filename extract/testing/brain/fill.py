@@ -169,7 +169,15 @@ class Filler:
             values = [v for part in parts if (v := read_scalar(item, part, self.document)) is not None]
             if values:
                 return Found([_shown(item, Found(v, label.line)) for v in values], label.line)
-        return NOTHING
+        return self._named(item)
+
+    def _named(self, item: Field) -> Found:
+        """The values of a list of classes that the text names with all of their words."""
+        classes = item.branch("enum")
+        named = [v for v in classes.values if choices.is_named(v, self.document.words)] if classes else []
+        lines = [self._line_of_cues(forms_of(str(v).replace("_", " "))) for v in named]
+        shown = [_shown(item, Found(v, line)) for v, line in zip(named, lines, strict=True)]
+        return Found(shown, lines[0]) if shown else NOTHING
 
     def _rows(self, field: Field, row: Branch) -> Found:
         def is_header(texts: Sequence[str]) -> bool:
@@ -229,10 +237,11 @@ class Filler:
             parts = [part for part in _PARTS.split(label.value.strip("()[] ")) if part]
             if len(parts) != len(branch.fields):
                 continue
-            values = [
-                read_scalar(f, part, self.document) for f, part in zip(branch.fields, parts, strict=True)
-            ]
-            return Found({f.name: v for f, v in zip(branch.fields, values, strict=True)}, label.line)
+            values = {
+                f.name: _shown(f, Found(read_scalar(f, part, self.document), label.line))
+                for f, part in zip(branch.fields, parts, strict=True)
+            }
+            return Found(values, label.line)
         return NOTHING
 
 

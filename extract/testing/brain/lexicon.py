@@ -77,6 +77,18 @@ STOP = _words(
     "el los las lo del al y o u por para su sus en con"
 )
 
+# words that tell no two texts apart, whatever they are about
+COMMON = STOP | _words(
+    "not no yes do does did done have has had be been being are was were will would can could should may "
+    "it he she they we you i me my him her them us what which who how when where why there here than then "
+    "so if but also only just very more most much many some any all both each other another such same too "
+    "out up off over under about after before again because while without between something anything "
+    "nicht kein keine ist sind war haben hat wird wurde werden kann es sie wir ich mein was wer wie wo wenn "
+    "so aber auch nur sehr mehr alle noch schon bei aus nach auf "
+    "ne pas est sont etait avoir fait il elle ils nous vous je mon ma mes que qui quoi comment plus tres "
+    "no es son era hay tiene han se me mi mis que quien como mas muy todo pero si ya"
+)
+
 # labels made of stop words alone that say something all the same
 _BARE = {"from": "supplier", "von": "supplier", "to": "customer", "an": "customer", "a": "customer"}
 BARE_LABELS = {word: meaning for word, meaning in _BARE.items() if word != "a"}

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from extract.testing.brain.lexicon import BARE_LABELS, STOP, WORDS
+from extract.testing.brain.lexicon import BARE_LABELS, COMMON, STOP, WORDS
 
 Meaning = frozenset[str]
 
@@ -99,7 +99,7 @@ def forms_of(text: str) -> frozenset[str]:
     """The words of a text in the forms in which they are compared: without endings, plain and by meaning."""
     joined = "\n".join(unspaced(line.strip()) for line in text.splitlines())
     found: set[str] = set()
-    for word in set(words_of(joined)) - STOP:
+    for word in set(words_of(joined)) - COMMON:
         found |= _forms(word)
     return frozenset(found)
 
