@@ -10,7 +10,7 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from extract.errors import StoreError, StoreLockedError
 from extract.store.sql import quote
@@ -67,17 +67,25 @@ def borrow(connection: duckdb.DuckDBPyConnection) -> Opened:
     import duckdb
 
     try:
-        connection.execute("BEGIN TRANSACTION")
-        connection.execute("ROLLBACK")
-        cursor = connection.cursor()
-        return _describe(cursor, borrowed=True, of=connection)
+        # Two statements on their own have two transactions; a BEGIN to find out would abort the user's.
+        first, second = _transaction_id(connection), _transaction_id(connection)
+        if first == second:
+            raise StoreError(_OPEN_TRANSACTION)
+        return _describe(connection.cursor(), borrowed=True, of=connection)
     except duckdb.TransactionException as error:
-        raise StoreError(
-            "the connection given as store= has an open transaction; its work is invisible to the run. "
-            "COMMIT or ROLLBACK it first"
-        ) from error
+        raise StoreError(_OPEN_TRANSACTION) from error
     except duckdb.Error as error:
         raise StoreError(f"the connection given as store= cannot be used: {first_line(error)}") from error
+
+
+_OPEN_TRANSACTION = (
+    "the connection given as store= has an open transaction; its work is invisible to the run. "
+    "COMMIT or ROLLBACK it first"
+)
+
+
+def _transaction_id(connection: duckdb.DuckDBPyConnection) -> Any:
+    return connection.execute("SELECT txid_current()").fetchall()[0][0]
 
 
 def _describe(

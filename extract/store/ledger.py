@@ -15,7 +15,7 @@ from extract.store import schema
 from extract.store.connect import Opened
 from extract.store.frames import frame_of, select_list
 from extract.store.rows import RunEnd, RunStart
-from extract.store.sql import SOURCE, clean, quote, run_with, transaction
+from extract.store.sql import SOURCE, clean, learn, quote, run_with, transaction
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +38,7 @@ class Ledger:
 
     def prepare(self, now: float) -> None:
         """Make the tables, migrate older ones, refuse what is not ours or newer."""
+        learn(self.con)
         found = self._version()
         if found is None:
             self.transaction(lambda: self._create(now))

@@ -65,25 +65,39 @@ SOURCE = "_extract_source_"
 """The name under which a statement reads the frame that is given with it."""
 
 
+_no_variables: set[int] = set()
+
+
+def learn(con: duckdb.DuckDBPyConnection) -> None:
+    """Find out how a connection reads frames. To be called once, outside a transaction.
+
+    DuckDB finds a variable by its name, which costs half of registering it; on some connections
+    (`enable_external_access = false`, `python_enable_replacements = false`) it does not look.
+    """
+    import duckdb
+    import polars as pl
+
+    try:
+        run_with(con, f"SELECT * FROM {SOURCE}", pl.DataFrame({"found": [True]}))
+        con.fetchall()
+    except duckdb.CatalogException:
+        _no_variables.add(id(con))
+
+
+def unlearn(con: duckdb.DuckDBPyConnection) -> None:
+    """The connection is closed; its number may be another's next."""
+    _no_variables.discard(id(con))
+
+
 def run_with(con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame) -> None:
     """Run a statement that reads `frame` under the name SOURCE."""
     import duckdb
 
-    # DuckDB finds a variable of this name by itself, which costs half of registering it.
     _extract_source_ = Capsule(frame)
-    try:
+    if id(con) not in _no_variables:
         con.execute(statement)
-    except duckdb.CatalogException:
-        if bool(con.execute("SELECT current_setting('python_enable_replacement_scans')").fetchall()[0][0]):
-            raise
-        _run_registered(con, statement, _extract_source_)
-
-
-def _run_registered(con: duckdb.DuckDBPyConnection, statement: str, source: Capsule) -> None:
-    """For connections on which variables are not looked up."""
-    import duckdb
-
-    con.register(SOURCE, source)
+        return
+    con.register(SOURCE, _extract_source_)
     try:
         con.execute(statement)
     finally:

@@ -24,6 +24,7 @@ from extract.store.outputs import Outputs
 from extract.store.policy import Policy
 from extract.store.readers import Readers
 from extract.store.rows import AnswerRow, Batch, Keep, RowRow, RunEnd, RunStart, Sink
+from extract.store.sql import unlearn
 from extract.store.status import status_path, write_status
 from extract.store.writer import Writer
 
@@ -173,7 +174,7 @@ class Store(Readers):
     def close(self) -> None:
         """Finish what is queued and let the file go. A borrowed connection stays open. Idempotent."""
         try:
-            self._writer.close(self._opened.con.close)
+            self._writer.close(self._let_go)
         finally:
             self._release()
             atexit.unregister(self.close)
@@ -202,6 +203,10 @@ class Store(Readers):
             return work()
         except (duckdb.Error, OSError) as error:
             raise writing_error(self.path, error) from error
+
+    def _let_go(self) -> None:
+        unlearn(self._opened.con)
+        self._opened.con.close()
 
     def _set_status(self, job: str, keys: Sequence[str], status: str) -> None:
         self._ledger.transaction(lambda: self._entries.set_dead_status(job, list(keys), status))
