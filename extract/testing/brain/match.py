@@ -13,6 +13,8 @@ from extract.testing.brain.words import Meaning, label_meanings, meaning
 
 SAME, DESCRIBED, PROPER, LOOSE, NEAR = 100, 90, 80, 60, 40
 
+_KEPT = 4096  # labels a field remembers
+
 _KINDS_OF: dict[Meaning, set[str]] = {}
 for _kind, _tiers in KINDS.items():
     for _tier in _tiers:
@@ -22,7 +24,13 @@ for _kind, _tiers in KINDS.items():
 
 def score(field: Field, label: str) -> int:
     """How surely a label speaks of a field; 0 when it does not."""
-    return max((_score(field, said) for said in label_meanings(label)), default=0)
+    known = field.scores.get(label)
+    if known is None:
+        if len(field.scores) >= _KEPT:
+            field.scores.clear()
+        known = max((_score(field, said) for said in label_meanings(label)), default=0)
+        field.scores[label] = known
+    return known
 
 
 def _score(field: Field, said: Meaning) -> int:

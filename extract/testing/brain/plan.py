@@ -57,6 +57,7 @@ class Field:
     kinds: the kinds of business value it can be, as `total`.
     branches: without null.
     quoted: the answer is an object of the value and the words that support it.
+    scores: how surely each label seen so far speaks of it: the same labels come row after row.
     otherwise: what the schema itself asks for where the document has nothing, or None.
     """
 
@@ -69,6 +70,7 @@ class Field:
     quoted: bool = False
     otherwise: Any = None
     cues: dict[Any, frozenset[str]] = field(default_factory=dict)
+    scores: dict[str, int] = field(default_factory=dict)
 
     def branch(self, *forms: Form) -> Branch | None:
         """The first branch of one of these forms."""
