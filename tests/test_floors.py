@@ -81,7 +81,16 @@ FLOORS: dict[str, int] = {
 
 # These may wait in a function: heavy ones (jsonschema takes 1 s, polars 0.2 s), extras that may be missing.
 LATE = {"polars", "duckdb", "jsonschema"}
-EXTRAS = {"starlette", "uvicorn", "pyarrow", "pandas"}
+# Import name → the package that brings it, for those that an extra brings.
+EXTRAS = {
+    "starlette": "starlette",
+    "uvicorn": "uvicorn",
+    "pypdfium2": "pypdfium2",
+    "PIL": "pillow",
+    "kreuzberg": "kreuzberg",
+    "rapidocr": "rapidocr",
+    "pyarrow": "pyarrow",
+}
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.
 PURE = {1, 2, 3}
 IMPURE = {
@@ -215,11 +224,11 @@ def test_no_circles() -> None:
 def _behind_an_extra(module: str) -> bool:
     """Own modules that need an extra at their top can only be imported late themselves."""
     at_top = {i.target.split(".")[0] for i in IMPORTS if i.source == module and not i.in_function}
-    return bool(at_top & EXTRAS)
+    return bool(at_top & EXTRAS.keys())
 
 
 def test_imports_stand_at_the_top() -> None:
-    allowed = LATE | EXTRAS
+    allowed = LATE | EXTRAS.keys()
     late = [i for i in IMPORTS if i.in_function and i.target.split(".")[0] not in allowed]
     hidden = [str(i) for i in late if not _behind_an_extra(i.target)]
     assert not hidden, "\n".join(hidden)
@@ -235,16 +244,32 @@ def test_the_core_is_pure() -> None:
     assert not impure, "\n".join(impure)
 
 
-def test_every_library_that_is_imported_is_declared() -> None:
+def _declared() -> tuple[set[str], dict[str, set[str]]]:
+    """Packages that are always there, and those of each extra."""
     project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
-    names = {
-        re.split(r"[^\w-]", line, maxsplit=1)[0].replace("-", "_")
-        for line in project["dependencies"] + extras
+
+    def names(lines: list[str]) -> set[str]:
+        return {re.split(r"[^\w-]", line, maxsplit=1)[0] for line in lines}
+
+    return names(project["dependencies"]), {
+        extra: names(lines) for extra, lines in project["optional-dependencies"].items()
     }
-    known = names | PROVIDED_BY_OTHERS | set(sys.stdlib_module_names) | {"extract"}
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    always, extras = _declared()
+    brought = set().union(*extras.values())
+    known = always | PROVIDED_BY_OTHERS | set(sys.stdlib_module_names) | {"extract"}
+    known |= {name for name, package in EXTRAS.items() if package in brought}
     undeclared = [str(i) for i in IMPORTS if i.target.split(".")[0] not in known]
     assert not undeclared, "\n".join(undeclared)
+
+
+def test_every_extra_that_a_message_names_is_there() -> None:
+    text = "".join(path.read_text("utf-8") for path in MODULES.values())
+    named = set(re.findall(r"extract-pipelines\[([a-z]+)\]", text))
+    named |= set(re.findall(r'MissingExtraError\("[^"]+", "([a-z]+)"', text))
+    assert named <= set(_declared()[1]), named
 
 
 def test_the_library_never_imports_what_is_built_on_it() -> None:
