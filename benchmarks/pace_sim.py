@@ -92,7 +92,7 @@ class Case:
     server: Callable[[], Server]
     rows: int
     limit: float
-    pace: Pace = Pace()
+    pace: Pace = field(default_factory=Pace)
     tokens: int = 0
     bound: Callable[[Case, int], float] | None = None
     wasted: float = 0.03
@@ -130,7 +130,9 @@ async def _request(server: Server, clock: VirtualClock, rng: random.Random, toke
     if wait:
         server.refused += 1
         await clock.sleep(latency if server.slow_refusal else server.hop)
-        said = {"exact": round(wait, 3) or 0.001, "whole": float(math.ceil(wait)), "nothing": None}[server.says]
+        said = {"exact": round(wait, 3) or 0.001, "whole": float(math.ceil(wait)), "nothing": None}[
+            server.says
+        ]
         limit = server.at_once if server.kind == "concurrency" else None
         return Fault(server.kind, Action.COOL_DOWN, status=429, retry_after=said, limit=limit)
     server.flying += 1
@@ -177,7 +179,9 @@ async def _drive(case: Case, clock: VirtualClock, seed: int) -> Result:
     buckets: dict[int, int] = {}
     for at in server.calls:
         buckets[int(at * 100)] = buckets.get(int(at * 100), 0) + 1
-    return Result(wall, bound, server.refused / case.rows, server.refused, governor, server, max(buckets.values()))
+    return Result(
+        wall, bound, server.refused / case.rows, server.refused, governor, server, max(buckets.values())
+    )
 
 
 @dataclass(frozen=True)
@@ -248,7 +252,12 @@ CASES: dict[str, Case] = {
         lambda: Server(at_once=500, latency=2, says="nothing"), 10_000, 500, WIDE, bound=_places, wasted=0.05
     ),
     "1000 at once": Case(
-        lambda: Server(at_once=1_000, latency=2, says="nothing"), 20_000, 1_000, WIDE, bound=_places, wasted=0.05
+        lambda: Server(at_once=1_000, latency=2, says="nothing"),
+        20_000,
+        1_000,
+        WIDE,
+        bound=_places,
+        wasted=0.05,
     ),
     "3 at once, tripled": Case(
         lambda: Server(at_once=3, latency=2, says="nothing", change=0.3, factor=3),
@@ -268,7 +277,11 @@ CASES: dict[str, Case] = {
         bound=_minute,
     ),
     "60k tokens a minute, learned": Case(
-        lambda: Server(tokens=60_000, kind="tokens_per_minute", says="exact"), 600, 0, tokens=300, bound=_minute
+        lambda: Server(tokens=60_000, kind="tokens_per_minute", says="exact"),
+        600,
+        0,
+        tokens=300,
+        bound=_minute,
     ),
     "12k a minute, told": Case(
         lambda: Server(rate=200, kind="requests_per_minute"), 2_000, 200, Pace(requests_per_minute=12_000)

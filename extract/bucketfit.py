@@ -57,7 +57,7 @@ def fit(spans: Sequence[Span], *, grain: float = 1.0, slot: float = 0.0, depth: 
         middle = total / (time + (seconds if spans[0].full else 0.0) + 1e-3)
         trial = _Trial(spans, weights, seconds, grain, slot)
         rate, misfit = _search(trial, middle / 8, middle * 8)
-        doubt = 0.002 * total * abs(math.log((seconds + 0.01) / (depth + 0.01)))
+        doubt = max(0.002 * total, 0.1 * grain) * abs(math.log((seconds + 0.01) / (depth + 0.01)))
         found.append((misfit + doubt, Bucket(rate, max(grain, rate * seconds))))
     return min(found, key=lambda pair: pair[0])[1]
 

@@ -26,6 +26,7 @@ from extract.window import Window
 _BACK_OFF = 0.5  # seconds, when the service does not say how long; doubles while nothing gets through
 _LONGEST_BACK_OFF = 30.0
 _STRESS_GAIN = 1 / 32
+_RATES = frozenset({"requests_per_minute", "tokens_per_minute", "per_day"})  # kinds that name a rate
 _LET_LAND = 0.2  # seconds in which the other refusals of a ceiling come in
 
 
@@ -105,12 +106,17 @@ class Blame(StrEnum):
 
 @dataclass(slots=True)
 class _Episode:
-    """Refusals that belong together. flying: in flight when the first came in, with it."""
+    """Refusals that belong together. flying: in flight when the first came in, with it.
+
+    guessed: the service did not say which limit it was. before: what was taken at the one before,
+    where nothing was answered since.
+    """
 
     blame: Blame
     flying: int
+    guessed: bool = False
+    before: int | None = None
     refused: int = 0
-    permit_probe: bool = False
 
     @property
     def taken(self) -> int:
@@ -151,8 +157,8 @@ class Governor:
         self._episode = _Episode(Blame.OVERLOAD, 0)
         self._number = 0
         self._cool_until: float | None = None
-        self._fruitless = 0  # episodes since something was answered
-        self._taken_since_resume = 0
+        self._fruitless = 0  # episodes since something that went after the last one was answered
+        self._answered_since = 0  # replies since the last episode, of whatever went
         self._strikes = 0  # ceilings that came down at once again
         self._orders: deque[int] = deque(maxlen=64)
         self._waiting_since: float | None = None
@@ -180,7 +186,6 @@ class Governor:
             bucket.take(costs[unit], now)
         probe = self.window.is_probe(self.in_flight)
         self.in_flight += 1
-        self._taken_since_resume += 1
         self.counts.admitted += 1
         self.counts.peak = max(self.counts.peak, self.in_flight)
         return Permit(now, self.in_flight, tokens, costs["tokens"], self._number, probe)
@@ -213,10 +218,9 @@ class Governor:
         if now < self._cool_until:
             return True
         self._cool_until = None
-        self._taken_since_resume = 0
+        self._reconsider()
         for rate in self.rates.values():
-            if rate.pending:
-                rate.resume(now)
+            rate.resume(now)
         self.window.restart(self.in_flight, now)
         return False
 
@@ -236,11 +240,12 @@ class Governor:
 
     def _answer(self, permit: Permit, reply: Message, now: float) -> None:
         self.counts.answered += 1
+        self._answered_since += 1
         self._stress -= self._stress * _STRESS_GAIN
         self._orders.append(permit.order)
         if permit.episode == self._number:
             self._fruitless = 0
-        self.window.on_reply(self.in_flight, probe=permit.probe)
+        self.window.on_reply(probe=permit.probe)
         self._correct(permit, reply)
         self._progress(now)
 
@@ -278,18 +283,17 @@ class Governor:
 
     def _give_back(self, permit: Permit) -> None:
         costs = {"requests": 1.0, "tokens": permit.tokens}
-        if permit.episode == self._number or self._cool_until is not None:
-            self._taken_since_resume -= 1
         for unit, rate in self.rates.items():
             rate.give_back(costs[unit], permit.at)
-        for unit, bucket in self._given.items():
-            bucket.correct(costs[unit])
 
     def _open_episode(self, permit: Permit, fault: Fault, now: float) -> None:
         blame = self._blame(permit, fault)
+        before = self._episode.taken if self._number and not self._answered_since else None
+        guessed = fault.kind not in _RATES and fault.status != 529
+        self._episode = _Episode(blame, self.in_flight, guessed, before)
         self._number += 1
         self._fruitless += 1
-        self._episode = _Episode(blame, self.in_flight)
+        self._answered_since = 0
         self.counts.episodes += 1
         self.counts.blames[blame.value] = self.counts.blames.get(blame.value, 0) + 1
         if blame is Blame.CEILING:
@@ -309,6 +313,8 @@ class Governor:
         self._strikes = self._strikes + 1 if short_lived and fell else 0
 
     def _open_rate(self, permit: Permit, fault: Fault, now: float) -> None:
+        if self.in_flight <= self.window.ceiling and self._episode.guessed:
+            self.window.drop_ceiling()  # there was room below it
         unit = "tokens" if fault.kind == "tokens_per_minute" else "requests"
         self.rates[unit].refused(permit.at)
         for bucket in self._given.values():
@@ -320,13 +326,9 @@ class Governor:
             return Blame.OVERLOAD
         if fault.kind == "concurrency" or fault.limit is not None or permit.probe:
             return Blame.CEILING
-        if fault.kind in ("requests_per_minute", "tokens_per_minute", "per_day"):
+        if fault.kind in _RATES or fault.retry_after is not None:
             return Blame.RATE
-        others = self.in_flight - 1
-        if fault.retry_after is not None:
-            waited_in_vain = self._episode.blame is Blame.RATE and self._taken_since_resume <= 0
-            return Blame.CEILING if waited_in_vain and self._number and others else Blame.RATE
-        return self._blame_unsaid(others)
+        return self._blame_unsaid(self.in_flight - 1)
 
     def _blame_unsaid(self, others: int) -> Blame:
         """Neither kind nor wait: a ceiling, unless more were taken before or it never holds."""
@@ -336,6 +338,15 @@ class Governor:
         above = sum(order > others for order in self._orders)
         no_ceiling = self.window.ceiling > self.window.cap
         return Blame.RATE if no_ceiling and above > max(2, others // 10) else Blame.CEILING
+
+    def _reconsider(self) -> None:
+        """A wait in vain: no more were taken than before it, and nothing was answered. So it is a ceiling."""
+        now, before = self._episode, self._episode.before
+        if now.blame is Blame.RATE and now.guessed and before is not None and 0 < now.taken <= before:
+            for rate in self.rates.values():
+                rate.dismiss()
+            self.window.set_ceiling(now.taken)
+            now.blame = Blame.CEILING
 
     def _cool(self, fault: Fault, now: float) -> None:
         """One wait for all, at least what was asked for; spread so that runs do not come back together."""

@@ -79,11 +79,6 @@ class LearnedRate:
         self._pressure = 0.0  # seconds of that
         self._hold = _FIRST_HOLD
 
-    @property
-    def pending(self) -> bool:
-        """Whether a refusal waits to be learned from."""
-        return self._refused_at is not None
-
     def wait(self, cost: float, now: float) -> float:
         """Seconds until the next may go."""
         wait = max(0.0, self._next - now)
@@ -116,10 +111,17 @@ class LearnedRate:
         """A request that went then found the bucket empty: the first after a time without."""
         self._refused_at = max(at, self._since)
 
-    def resume(self, now: float) -> None:
-        """The wait is over: learns from what came before it."""
-        end = now if self._refused_at is None else self._refused_at
+    def dismiss(self) -> None:
+        """The refusal was about something else, and so was a first guess."""
         self._refused_at = None
+        if len(self._spans) == 1:
+            self._spans, self.bucket, self.rate = [], None, math.inf
+
+    def resume(self, now: float) -> None:
+        """The wait is over: learns from the refusal before it, if there was one."""
+        if self._refused_at is None:
+            return
+        end, self._refused_at = self._refused_at, None
         span = self._span(end)
         if self.bucket is not None and span.amount < _FEW * self._mean:
             self.bucket = Bucket(self.bucket.rate * _TOO_SOON, self.bucket.burst)

@@ -63,13 +63,13 @@ class Window:
         self._probing = True
         return True
 
-    def on_reply(self, in_flight: int, *, probe: bool) -> None:
-        """A request was worked on; in_flight: with it."""
+    def on_reply(self, *, probe: bool) -> None:
+        """A request was worked on: one more place, or in time one, where places are what is missing."""
         self.held += 1
         self._until_probe -= 1
         if probe:
             self._raise_ceiling()
-        if in_flight >= 0.75 * self.places:
+        if self._blocked:
             fast = self.size < self._goal
             self._resize(self.size + (1.0 if fast else self._step / self.size))
 
