@@ -28,6 +28,7 @@ FLOORS: dict[str, int] = {
     "evidence": 1,
     "prices": 1,
     "split": 1,
+    "markup": 1,
     # 2: a row out, a reply in
     "judge": 2,
     "prompt": 2,
@@ -90,6 +91,7 @@ EXTRAS = {
     "kreuzberg": "kreuzberg",
     "rapidocr": "rapidocr",
     "pyarrow": "pyarrow",
+    "pytest": "pytest",
 }
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.
 PURE = {1, 2, 3}
