@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from extract.errors import StoreError, StoreLockedError
 from extract.store.sql import quote
-from extract.store.wal import Tail, broken_at, tail_of
+from extract.store.wal import LONGEST_HEADER, Tail, broken_at, tail_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -161,7 +161,16 @@ def _log_of(path: Path) -> tuple[bytes, Tail | None] | None:
 
 
 def _tell_torn(path: Path, held: bytes, tail: Tail | None) -> None:
-    if tail is None or not tail.torn:
+    if tail is None:
+        if len(held) > LONGEST_HEADER:  # a log without a record holds nothing that was acknowledged
+            log.warning(
+                "%s: the write-ahead log has a form that is not known here; DuckDB opened the store without "
+                "a complaint, and whether all its commits are there cannot be told. The log as it was: %s",
+                path,
+                _aside(path, held),
+            )
+        return
+    if not tail.torn:
         return
     log.warning(
         "%s: the last commit was cut in the middle of writing (%d bytes after the last whole one). It is "

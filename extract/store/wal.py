@@ -11,7 +11,9 @@ import struct
 from dataclasses import dataclass
 
 _RECORD = struct.Struct("<QQ")
-_HEADER = range(12, 160)
+LONGEST_HEADER = 160
+"""Bytes that stand in front of the first record at most."""
+
 _OBJECT = b"\x64\x00"
 _FLUSH = b"\x64\x00\x64\xff\xff"
 _POSITION = re.compile(r"byte position (\d+)")
@@ -59,7 +61,7 @@ def broken_at(message: str) -> int | None:
 def _first_record(log: bytes) -> int | None:
     if not log.startswith(_OBJECT):
         return None
-    for start in _HEADER:
+    for start in range(12, LONGEST_HEADER):
         payload = start + _RECORD.size
         if payload + 2 > len(log):
             break
