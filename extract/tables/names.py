@@ -10,6 +10,7 @@ from typing import Literal
 
 from extract.errors import InputError
 from extract.schema.columns import Columns
+from extract.tables.keys import HASHED
 
 INDEX = "index"
 """Place of an item within its row, where a row makes many."""
@@ -55,7 +56,7 @@ def check_output_names(
             )
     if inputs == "refuse":
         _refuse_inputs([name for name in input_columns if name in taken])
-    _refuse_own([*key_columns, *columns.names])
+    _refuse_own([*(name for name in key_columns if name != HASHED), *columns.names])
     if many == "many" and INDEX in {*key_columns, *columns.names}:
         raise InputError(
             f"the name {INDEX!r} is taken by the place of an item in its row; rename that column or field"
