@@ -281,7 +281,7 @@ def _encode_record(node: Record, turns: list[Turn | None]) -> Turn:
         return _encode_tuple(node, turns)
     ways = {field.alias: (field, turn) for field, turn in zip(node.fields, turns, strict=True)}
     by_name = {str(field.name): field.alias for field in node.fields if field.by_name}
-    missing = [field for field in node.fields if _absent(field)]
+    missing = [field for field in node.fields if field.absent]
 
     def encode(value: Any) -> Any:
         if not isinstance(value, dict):

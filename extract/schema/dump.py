@@ -18,7 +18,7 @@ from re import Pattern
 from typing import Any
 from uuid import UUID
 
-from pydantic import AnyUrl, RootModel, SecretBytes, SecretStr
+from pydantic import AnyUrl, RootModel, Secret, SecretBytes, SecretStr
 from pydantic.networks import _BaseMultiHostUrl
 from pydantic_core import SchemaSerializer, Url, to_json, to_jsonable_python
 
@@ -59,6 +59,8 @@ class Dumper:
     def _dump(self, node: Node, value: Any) -> Any:
         if isinstance(value, RootModel):
             value = value.root
+        elif isinstance(value, Secret | SecretStr | SecretBytes):
+            value = value.get_secret_value()
         match node:
             case Ref(target=target):
                 return self._dump(self._shape.defs[target], value)
@@ -201,8 +203,6 @@ def plain_json(form: str, value: Any) -> Any:
             return value
         case Enum():
             return value.value
-        case SecretStr() | SecretBytes():
-            return plain_json(form, value.get_secret_value())
         case str():
             return str(value)
         case int():

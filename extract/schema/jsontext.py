@@ -18,7 +18,8 @@ MAX_DEPTH = 96
 """Levels of nesting that a reply may have; deeper ones are a finding, never a RecursionError."""
 
 _BLANK = " \t\r\n\ufeff"
-_MAX_DIGITS = 4_000
+_MAX_BITS = 13_000  # about 3,900 digits; Python does not print integers beyond 4,300
+_SHALLOW = f"at most {MAX_DEPTH} levels of nesting"
 
 
 class JsonTextError(ValueError):
@@ -71,20 +72,18 @@ def _inspect(value: Any) -> None:
     level: list[Any] = [value]
     depth = 0
     while level:
-        if depth > MAX_DEPTH:
-            raise JsonTextError(f"more than {MAX_DEPTH} levels", f"at most {MAX_DEPTH} levels of nesting")
         below: list[Any] = []
         for item in level:
             kind = type(item)
-            if kind is dict:
-                below.extend(item.values())
-            elif kind is list:
-                below.extend(item)
+            if kind is dict or kind is list:
+                if depth == MAX_DEPTH:
+                    raise JsonTextError(f"more than {MAX_DEPTH} levels", _SHALLOW)
+                below.extend(item.values() if kind is dict else item)
             elif kind is float:
                 if item - item != 0.0:
                     raise JsonTextError("a number that overflows", "numbers within the range of a double")
-            elif kind is int and item.bit_length() > 4 * _MAX_DIGITS:
-                raise JsonTextError("an integer of thousands of digits", f"at most {_MAX_DIGITS} digits")
+            elif kind is int and item.bit_length() > _MAX_BITS:
+                raise JsonTextError("an integer of thousands of digits", "whole numbers of a sane length")
         level = below
         depth += 1
 
@@ -99,7 +98,7 @@ def _told(message: str, text: str) -> JsonTextError:
     if what.startswith(_DUPLICATE):
         return JsonTextError(f"the key {what[len(_DUPLICATE) - 1 :]} twice", "each key once in an object")
     if "recursion limit" in what:
-        return JsonTextError("too many levels", f"at most {MAX_DEPTH} levels of nesting")
+        return JsonTextError("too many levels", _SHALLOW)
     if what.startswith("trailing characters"):
         return JsonTextError(
             f"more text after it: {_near(text, spot)}", "one JSON value and nothing after it"

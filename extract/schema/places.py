@@ -113,11 +113,12 @@ class _Walk:
         named = [
             branch
             for branch, name in zip(node.branches, node.labels, strict=True)
-            if label and label in (name, _label(self.places.shape.resolve(branch)))
+            if label and (label == name or _is_called(self.places.shape.resolve(branch), label))
         ]
-        if named and fitting and named[0] not in fitting:
+        both = [branch for branch in named if branch in fitting]
+        if named and fitting and not both:
             self.likely = False
-        return (named or fitting or list(node.branches))[0]
+        return (both or named or fitting or list(node.branches))[0]
 
     def _down(self, node: Node, rest: list[Part]) -> Node | None:
         part = rest.pop(0)
@@ -176,17 +177,26 @@ def step(value: Any, part: Part) -> Any:
     return NOWHERE
 
 
-def _label(node: Node) -> str:
-    """What Pydantic calls a branch, where that is known."""
+_CONTAINERS = ("list[", "set[", "frozenset[", "tuple[", "dict[", "deque[")
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "none"}
+
+
+def _is_called(node: Node, label: str) -> bool:
+    """Whether Pydantic's label of a branch (`Card`, `constrained-int`, `list[str]`) may mean this node."""
     match node:
-        case Record(cls=cls):
-            return str(getattr(cls, "__name__", ""))
-        case Scalar(json=json, form=form):
-            return form or {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}.get(
-                json, ""
-            )
+        case Record(cls=cls, array=False):
+            return label == getattr(cls, "__name__", "")
+        case Array() | Pairs() | Record():
+            return label.startswith(_CONTAINERS) and label.startswith("dict[") is isinstance(node, Pairs)
+        case Scalar(json=json, values=values, form=form):
+            word = "literal" if values is not None else form.partition("-")[0] or _SCALARS[json]
+            return not label.startswith(_CONTAINERS) and word in _words(label)
         case _:
-            return ""
+            return False
+
+
+def _words(label: str) -> list[str]:
+    return "".join(letter if letter.isalnum() else " " for letter in label).split()
 
 
 def _has(node: Node, part: Part) -> bool:

@@ -48,7 +48,8 @@ _SENTENCES: dict[str, Callable[[Any], str]] = {
 
 def sentence(keyword: str, value: Any) -> str:
     """A constraint as one sentence for the model."""
-    return _SENTENCES[keyword](value)
+    whole = isinstance(value, float) and value.is_integer()
+    return _SENTENCES[keyword](int(value) if whole else value)
 
 
 def describe(notes: Iterable[Note], constraints: Iterable[str]) -> str:
