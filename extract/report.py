@@ -1,4 +1,4 @@
-"""What a run did, in figures: values in, text out. Reads no store and draws no page."""
+"""What a run did, in figures: values in, text out. Counts nothing itself; the pages are drawn by `show`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import Any
 
 from extract.breaker import Stop
 from extract.cache_tally import CacheReport
+from extract.errors import ConfigError
 from extract.protocol.usage import Usage
+from extract.show import figures_of, report_page
+from extract.show.cards import report_card
+from extract.store import Store
+from extract.store.connect import MEMORY
 
 
 @dataclass(slots=True)
@@ -124,6 +129,19 @@ class Report:
             "store": self.store,
             "total": self.total,
         }
+
+    def html(self) -> str:
+        """The report as one self-contained page, made from the store's file.
+
+        Raises ConfigError for a store in memory (`run.html()` has it still), StoreError when it is in use.
+        """
+        if self.store == MEMORY:
+            raise ConfigError("this store lives in memory: call html() of the run, not of its report")
+        with Store.open(self.store) as store:
+            return report_page(figures_of(store, self.run_id))
+
+    def _repr_html_(self) -> str:
+        return report_card(self)
 
     def __str__(self) -> str:
         return "\n".join(f"{label:<13} {text}" for label, text in self.lines())

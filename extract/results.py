@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from extract.schema.columns import Columns
 from extract.schema.compile import CompiledSchema
+from extract.show import Figures, ShownRow, figures_of, shown_rows
+from extract.show.held import Texts
 from extract.store import Store
 from extract.tables import Key, Layout, evidence_column
 from extract.tables.explode import exploded
 from extract.tables.own import EVIDENCE, evidence_of
+from extract.texts import model_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +29,7 @@ class Results:
     """Where the rows of a run are, and what they are.
 
     target: what the store was opened with, or the open store itself where it lives in memory.
+    texts: makes the texts of rows again from the input, where that is still there.
     """
 
     target: Any
@@ -35,6 +39,7 @@ class Results:
     columns: Columns
     key: Key
     evidence: bool = False
+    texts: Texts | None = None
 
     def accepted(self) -> pl.DataFrame:
         """Key and typed columns of the accepted rows, in the order of the input."""
@@ -77,6 +82,23 @@ class Results:
             letters = store.dead_letters(self.job, status="open")
             dead = store.rows(self.job, run_id=self.run_id, state="dead")
         return letters.join(dead.select("key"), on="key", how="semi", maintain_order="left")
+
+    def figures(self) -> Figures:
+        """What the store tells of the run."""
+        with self._store() as store:
+            return figures_of(store, self.run_id)
+
+    def shown(self, key: str | None) -> tuple[list[ShownRow], int]:
+        """Rows ready to be shown, and the place of `key` among them."""
+        with self._store() as store:
+            return shown_rows(
+                store,
+                self.job,
+                run_id=self.run_id,
+                key=key,
+                texts=self.texts,
+                value=model_value(self.compiled),
+            )
 
     @contextmanager
     def _store(self) -> Iterator[Store]:

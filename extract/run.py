@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from extract.errors import RequirementError
 from extract.report import Report
 from extract.results import Results
+from extract.show import report_page, rows_page
+from extract.show.cards import SOME, Page, run_card
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,6 +65,21 @@ class Run:
             f"{report.dead_letters} dead letters {report.dead_by_reason or ''}, {report.pending} pending; "
             f"look with: extract dead-letters {report.store}{stopped}"
         )
+
+    def show(self, key: str | None = None) -> Page:
+        """Rows beside their documents: in a notebook shown at once, elsewhere a text to write to a file.
+
+        key: the row to begin with; by default the first. Raises ConfigError for a key that is not there.
+        """
+        rows, first = self._results.shown(key)
+        return Page(rows_page(rows, title=self._results.job, first=first))
+
+    def html(self) -> str:
+        """The report of this run as one self-contained page."""
+        return report_page(self._results.figures())
+
+    def _repr_html_(self) -> str:
+        return run_card(self.report, self.dead_letters.head(SOME).to_dicts())
 
     def __repr__(self) -> str:
         return f"Run {self.id}\n{self.report}"

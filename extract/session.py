@@ -38,6 +38,7 @@ from extract.store import Batch, Keep, RunEnd, RunStart, Store
 from extract.store.rows import RunState
 from extract.tables import Extra, Output, check_output_names, open_output, provenance_columns
 from extract.tables.explode import exploded
+from extract.texts import SourceTexts
 from extract.warmth import Warmth
 from extract.work import Ledger, Work
 
@@ -241,6 +242,7 @@ class Session:
             self._pipeline.columns,
             self._source.key,
             evidence=self._pipeline.judge.wants_evidence,
+            texts=SourceTexts(self._pipeline.rendering, self._source),
         )
         return Run(report, results)
 

@@ -169,6 +169,38 @@ def lineage(
 
 
 @app.command()
+def report(
+    store: StoreArgument,
+    *,
+    run: Annotated[str | None, typer.Option(metavar="ID", help="which run; the last one that asked")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="F.html", help="write a page")] = None,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="STORE", help="side by side with the last run of another store")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """What a run did, what it cost and what went wrong."""
+    _do("report", json=json, store=store, run=run, html=html, compare=compare)
+
+
+@app.command()
+def show(
+    store: StoreArgument,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="the key of the row")],
+    *,
+    html: Annotated[Path, typer.Option(metavar="F.html", help="the page to write")],
+    job: Annotated[str | None, typer.Option(help="whose row, where several jobs have it")] = None,
+    pipeline: Annotated[
+        str | None, typer.Option(metavar="PIPELINE", help="reads the documents again, to show them whole")
+    ] = None,
+    input: InputOption = None,
+    json: JsonOption = False,
+) -> None:
+    """One row beside its document, and the rows around it."""
+    _do("show", json=json, store=store, key=key, html=html, job=job, pipeline=pipeline, source=input)
+
+
+@app.command()
 def serve(
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one")] = 8787,
