@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from extract.documents import COLUMNS, read_documents
+from extract.documents import COLUMNS, Limits, read_documents
 from extract.errors import InputError
 
 
@@ -117,27 +117,32 @@ def test_form_feeds_part_pages(tmp_path: Path, text: str, pages: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "media_type"),
+    ("data", "media_type", "said"),
     [
-        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "application/pdf"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png"),
-        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "image/jpeg"),
-        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
-        (b"PK\x03\x04\x14\x00\x00\x00", "application/zip"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "application/pdf", "cut"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png", "damaged or cut"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "image/jpeg", "damaged or cut"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", "damaged or cut"),
+        (b"PK\x03\x04\x14\x00\x00\x00", "application/zip", "ZIP archive; unpack it"),
         (
             b"PK\x03\x04\x14\x00xl/workbook.xml",
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "damaged or cut",
         ),
-        (b"\x00\x01\x02\x03\x04nothing known", "application/octet-stream"),
-        (b"text with a NUL \x00 in it", "application/octet-stream"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "application/x-ole-storage", "unsupported"),
+        (b"\x00\x01\x02\x03\x04nothing known", "application/octet-stream", "neither text nor"),
+        (b"text with a NUL \x00 in it", "application/octet-stream", "neither text nor"),
+        (b"{\\rtf1 x}", "application/rtf", "register_loader"),
     ],
 )
-def test_binaries_are_rows_with_an_error(tmp_path: Path, data: bytes, media_type: str) -> None:
+def test_binaries_that_cannot_be_read_are_rows_with_an_error(
+    tmp_path: Path, data: bytes, media_type: str, said: str
+) -> None:
     row = read_one(tmp_path, data)
     assert row["media_type"] == media_type
     assert row["text"] is None
     assert row["pages"] is None
-    assert media_type in str(row["error"])
+    assert said in str(row["error"])
     assert row["id"] is not None
 
 
@@ -153,7 +158,7 @@ def test_an_empty_file_says_so(tmp_path: Path, data: bytes) -> None:
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     put(tmp_path, "big.txt", b"x" * 1001)
-    row = read_documents("big.txt", root=tmp_path, max_bytes=1000).row(0, named=True)
+    row = read_documents("big.txt", root=tmp_path, limits=Limits(bytes=1000)).row(0, named=True)
     assert (row["id"], row["text"]) == (None, None)
     assert "1,001 bytes" in str(row["error"])
 
