@@ -139,7 +139,7 @@ class Session:
                 schema_text=pipeline.compiled.text,
                 into=None if into is None else str(into),
                 key_columns=self._source.key.columns,
-                settings={"key": self._source.key.as_json()},
+                settings={"key": self._source.key.as_json(), "price": self._price and self._price.as_dict()},
             )
         ).result()
 

@@ -64,6 +64,7 @@ FLOORS: dict[str, int] = {
     "intake": 5,
     "host": 5,
     # 6: the face
+    "texts": 6,
     "results": 6,
     "signature": 6,
     "run": 6,
