@@ -97,6 +97,7 @@ class ParquetSink:
         return sorted(self._parts.glob("*.parquet"), key=_number)
 
     def _write_part(self, frame: pl.DataFrame, number: int) -> None:
+        self._parts.mkdir(parents=True, exist_ok=True)
         _write(frame, self._parts / f"{number:08d}.parquet")
 
     def _compact(self) -> None:
