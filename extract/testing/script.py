@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from extract.protocol.reply import Fault, Message
 from extract.testing.endpoint import chat, messages
 from extract.testing.endpoint.ask import Ask, Wire
 from extract.testing.endpoint.faults import error_body
@@ -84,6 +85,10 @@ def played(reply: Any, body: bytes, path: str, number: int) -> Played:
         return _status(reply, path)
     if isinstance(reply, list) and reply and all(isinstance(piece, bytes) for piece in reply):
         return Played(headers=STREAM, chunks=reply)
+    if isinstance(reply, Message):
+        reply = _message(reply)
+    if isinstance(reply, Fault):
+        return _fault(reply, path)
     if isinstance(reply, Mapping) and reply.get("type") in ("message", "error"):
         return _whole(dict(reply), body)
     if isinstance(reply, Mapping | list):
@@ -99,6 +104,35 @@ def _status(status: int, path: str) -> Played:
     kind = _KINDS.get(status, "server_error")
     said = error_body(_wire(path), kind, f"scripted {status}", f"req_script_{status}")
     return Played(status, JSON, [json.dumps(said).encode()])
+
+
+def _message(message: Message) -> dict[str, Any]:
+    usage = {
+        "input_tokens": message.usage.input,
+        "cache_creation_input_tokens": message.usage.cache_write,
+        "cache_read_input_tokens": message.usage.cache_read,
+        "output_tokens": message.usage.output,
+    }
+    return {
+        "id": message.id or "msg_script",
+        "type": "message",
+        "role": "assistant",
+        "model": message.model or "scripted",
+        "content": message.content,
+        "stop_reason": message.stop_reason,
+        "stop_sequence": None,
+        "usage": {name: tokens for name, tokens in usage.items() if tokens is not None},
+    }
+
+
+def _fault(fault: Fault, path: str) -> Played:
+    """An error reply; a fault without a status is a connection that breaks."""
+    if fault.status is None:
+        return Played(breaks=True)
+    kind = fault.error_type or _KINDS.get(fault.status, "server_error")
+    said = error_body(_wire(path), kind, fault.message, fault.request_id or f"req_script_{fault.status}")
+    wait = {} if fault.retry_after is None else {"retry-after": f"{fault.retry_after:g}"}
+    return Played(fault.status, JSON | wait, [json.dumps(said).encode()])
 
 
 def _whole(body: dict[str, Any], request: bytes) -> Played:

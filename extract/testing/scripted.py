@@ -60,7 +60,8 @@ class ScriptedReplies:
     replies: a list of, or a function from the request (`Seen`) to one of:
         a text (the answer), a dict or list (the answer as JSON), a dict with `type: message` or
         `type: error` (the whole body), a status as 429, bytes (a whole body), a list of bytes (the exact
-        pieces of a stream), an exception class (the connection breaks), or a `Reply`.
+        pieces of a stream), an exception class (the connection breaks), a `Reply`, or the library's own
+        `Message` or `Fault`.
     A request beyond the script gets a 403 and fails the `with` block with an AssertionError.
     """
 

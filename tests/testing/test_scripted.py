@@ -10,6 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from extract import Client, Pipeline
+from extract.protocol.reply import Action, Fault, Message
+from extract.protocol.usage import Usage
 from extract.testing import Reply, ScriptedReplies
 from tests.testing.asks import body, chat
 
@@ -88,6 +90,19 @@ def test_all_of_a_reply_can_be_said() -> None:
     assert replies[4].headers["content-type"] == "text/html"
     assert replies[5].json() == {"a": 1}
     assert (replies[6].json()["stop_reason"], replies[6].json()["usage"]["input_tokens"]) == (None, 7)
+
+
+def test_the_librarys_own_messages_and_faults() -> None:
+    message = Message([{"type": "text", "text": "x"}], "end_turn", usage=Usage(input=3, output=4))
+    fault = Fault("rate_limit", Action.COOL_DOWN, message="slow", status=429, retry_after=2.0)
+    with ScriptedReplies([message, fault, Fault("reset", Action.RETRY)]) as script:
+        said = _post(script, body()).json()
+        refused = _post(script, body())
+        with pytest.raises(httpx.RemoteProtocolError):
+            _post(script, body())
+    assert (said["content"], said["usage"]) == (message.content, {"input_tokens": 3, "output_tokens": 4})
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
+    assert refused.json()["error"]["message"] == "slow"
 
 
 def test_exact_pieces_and_broken_connections() -> None:

@@ -5,6 +5,7 @@ Needs the extra `endpoint`. Knows nothing of requests.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import threading
@@ -51,9 +52,9 @@ class LocalEndpoint:
 
     def start(self) -> Self:
         """Listen; returns once connections are taken."""
+        self._server = _server(self.service)
         self._socket = listen(self._port)
         self._port = self._socket.getsockname()[1]
-        self._server = _server(self.service)
         self._thread = threading.Thread(
             target=self._server.run, args=([self._socket],), name="extract-endpoint", daemon=True
         )
@@ -164,4 +165,5 @@ def serve(
         f"  export EXTRACT_BASE_URL={address} EXTRACT_API_KEY={api_key}\n"
     )
     sys.stderr.flush()
-    server.run([listener])
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(listener):
+        server.run([listener])
