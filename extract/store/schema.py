@@ -5,7 +5,7 @@ Knows nothing of how rows get in or out. Everything lies in the DuckDB schema `e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from extract.protocol.usage import Usage
@@ -240,18 +240,3 @@ def steps(found: int) -> list[tuple[str, ...]] | None:
     if any(version not in MIGRATIONS for version in range(found, VERSION)):
         return None
     return [MIGRATIONS[version] for version in range(found, VERSION)]
-
-
-def reference(tables: Iterable[Table] = TABLES) -> str:
-    """The tables as Markdown, for `docs/reference/store.md`."""
-    lines: list[str] = []
-    for table in tables:
-        lines += [f"### `{SCHEMA}.{table.name}`", "", table.comment, ""]
-        lines += ["| column | type | what it is |", "|---|---|---|"]
-        lines += [f"| `{c.name}` | {_short(c.type)} | {c.comment.replace('|', '/')} |" for c in table.columns]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _short(type_: str) -> str:
-    return {USAGE: "usage struct", TIME: "TIMESTAMPTZ"}.get(type_, type_)
