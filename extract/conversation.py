@@ -15,7 +15,7 @@ stops runs; a fault that is sent in here ends the row.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from extract.evidence import Source
@@ -25,7 +25,7 @@ from extract.prompt import reask_text
 from extract.protocol.models import card
 from extract.protocol.reply import Action, Fault, Message, Reply
 from extract.protocol.request import Request
-from extract.protocol.usage import Usage
+from extract.protocol.usage import UNKNOWN, Usage
 from extract.schema.finding import Finding
 
 Kind = Literal["first", "retry", "reask", "doubled"]
@@ -57,7 +57,7 @@ class Delivery:
 
     reply: Reply
     sent: int = 1
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class _Course:
     sent: int = 0
     reasks: int = 0
     doublings: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
     last: Message | None = None
     request_id: str | None = None
     findings: tuple[Finding, ...] = ()

@@ -34,7 +34,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 
 def text_block(text: str) -> Block:
     """A text block. Half a surrogate pair, which no server can read, becomes U+FFFD."""
-    return {"type": "text", "text": _LONE.sub("�", text)}
+    return {"type": "text", "text": text if text.isascii() else _LONE.sub("�", text)}
 
 
 def media_type(data: bytes) -> str | None:

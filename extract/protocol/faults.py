@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jiter
+
 from extract.protocol import chat
 from extract.protocol.fault_table import Rule, find, group_of
 from extract.protocol.models import Wire
@@ -97,14 +99,22 @@ def word(value: Any) -> str | None:
 
 def parse_object(data: bytes | str) -> dict[str, Any] | None:
     """JSON text → an object; None for anything else. NaN and Infinity are no JSON."""
-    try:
-        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
-        raw = json.loads(text, parse_constant=_no_json)
-    except (ValueError, RecursionError):
-        return None
+    raw = _parse(data)
     if isinstance(raw, list) and len(raw) == 1:
         raw = raw[0]  # some gateways wrap their errors in a list
     return raw if isinstance(raw, dict) else None
+
+
+def _parse(data: bytes | str) -> Any:
+    try:
+        return jiter.from_json(data if isinstance(data, bytes) else data.encode(), allow_inf_nan=False)
+    except ValueError:  # it takes no byte order mark and no half of a surrogate pair: rare, and JSON
+        pass
+    try:
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
+        return json.loads(text, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _no_json(constant: str) -> None:

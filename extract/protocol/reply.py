@@ -5,11 +5,11 @@ Knows nothing of sockets, clocks or retries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from extract.protocol.usage import Usage
+from extract.protocol.usage import UNKNOWN, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Message:
 
     content: list[dict[str, Any]]
     stop_reason: str | None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
     id: str | None = None
     model: str | None = None
     request_id: str | None = None
@@ -62,7 +62,7 @@ class Fault:
     limit: int | None = None
     maybe_paid: bool = False
     reason: str = "exhausted"
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
 
     def __str__(self) -> str:
         status = f"{self.status} " if self.status else ""

@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 PATHS = {"messages": "/v1/messages", "chat": "/v1/chat/completions"}
 
 
+# an encoder is made once: `json.dumps` with options of one's own makes one at each call
+_OUT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 def dumps(value: Any) -> str:
     """JSON as it goes out: compact, keys in their order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _OUT.encode(value)
 
 
 def to_bytes(text: str) -> bytes:
@@ -250,6 +255,10 @@ class Request:
 
     def estimate_tokens(self) -> int:
         """Input tokens, estimated from their letters."""
+        return self._tokens
+
+    @cached_property
+    def _tokens(self) -> int:
         return self.envelope.prefix_tokens + sum(estimate_blocks(turn.blocks) for turn in self.turns)
 
     def as_json(self) -> dict[str, Any]:
@@ -268,7 +277,7 @@ class Request:
 
 
 def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _SORTED.encode(value)
 
 
 def _add_part(digest: hashlib._Hash, text: str) -> None:

@@ -31,7 +31,17 @@ class Usage:
     web_searches: int | None = None
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(*(_plus(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+        if self is UNKNOWN:
+            return other
+        return Usage(
+            _plus(self.input, other.input),
+            _plus(self.cache_write_5m, other.cache_write_5m),
+            _plus(self.cache_write_1h, other.cache_write_1h),
+            _plus(self.cache_read, other.cache_read),
+            _plus(self.output, other.output),
+            _plus(self.thinking, other.thinking),
+            _plus(self.web_searches, other.web_searches),
+        )
 
     @property
     def cache_write(self) -> int | None:
@@ -55,10 +65,14 @@ class Usage:
     @classmethod
     def total(cls, usages: Iterable[Usage]) -> Usage:
         """The sum; a category that no request told stays unknown."""
-        sum_ = cls()
+        sum_ = UNKNOWN
         for usage in usages:
             sum_ += usage
         return sum_
+
+
+UNKNOWN = Usage()
+"""No category is known: nothing was told yet."""
 
 
 def _plus(left: int | None, right: int | None) -> int | None:
