@@ -7,7 +7,7 @@ carry, with the path and a way out. Knows no dialect.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -44,10 +44,11 @@ from extract.schema.shape import (
 EVIDENCE = "extract_evidence"
 """Where the marker `Evidence` leaves itself in a core schema."""
 
-_LATER_NAMES = (
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
-)
+_LATER_NAMES = {
+    **{name: name for name in ("minLength", "maxLength", "minItems", "maxItems", "pattern")},
+    **{"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"},
+    **{"multiple_of": "multipleOf", "max_digits": "maxDigits", "decimal_places": "decimalPlaces"},
+}
 _ANYTHING = (
     "any value has no wire type; say what it holds (a model, `dict[str, str]`, a union), "
     "or take it as text with `str`"
@@ -150,8 +151,12 @@ def _with_later_rules(node: Node, core: Core) -> Node:
     updates = (core.get("metadata") or {}).get("pydantic_js_updates") or {}
     if not isinstance(node, Scalar | Array | Pairs):
         return node
-    later = tuple((LATER + name, updates[name]) for name in _LATER_NAMES if name in updates)
-    return replace(node, rules=node.rules + later)
+    return _later(node, ((rule, updates[name]) for name, rule in _LATER_NAMES.items() if name in updates))
+
+
+def _later(node: Scalar | Array | Pairs, rules: Iterable[tuple[str, Any]]) -> Node:
+    new = ((LATER + name.removeprefix(LATER), value) for name, value in rules)
+    return replace(node, rules=(*node.rules, *(rule for rule in new if rule not in node.rules)))
 
 
 def _before(reader: Reader, core: Core, place: Place) -> Node:
@@ -201,7 +206,14 @@ def _strict_side(reader: Reader, core: Core, place: Place) -> Node:
 
 
 def _chain(reader: Reader, core: Core, place: Place) -> Node:
-    return reader.read(core["steps"][0], place)
+    """The first step sees the reply; what later ones ask for is told in words."""
+    first, *others = core["steps"]
+    node = reader.read(first, place)
+    for step in others:
+        leaf = scalar_of(step.get("schema", step), place.config)
+        if isinstance(leaf, Scalar) and isinstance(node, Scalar) and leaf.json == node.json:
+            node = _later(node, leaf.rules)
+    return node
 
 
 def _definitions(reader: Reader, core: Core, place: Place) -> Node:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Optional, TypeVar
 
 import pytest
-from tests.dialect_lint import keywords, lint
 from pydantic import BaseModel, ConfigDict, Field, Json, RootModel, create_model
 from pydantic.dataclasses import dataclass as pydantic_dataclass
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from extract.errors import ModelError
 from extract.schema.check import Findings
 from extract.schema.compile import CompiledSchema, compile_schema
+from tests.dialect_lint import keywords, lint
 
 DIALECTS = ("kimi", "anthropic", "openai")
 
@@ -256,7 +256,8 @@ def test_generics_have_plain_names_and_keep_their_docstring() -> None:
     schema = compiled(Both)
     assert list(schema.schema["$defs"]) == ["Page_Stop"]
     assert schema.schema["$defs"]["Page_Stop"]["description"] == "A page of things."
-    text = '{"one":{"things":[],"more":true},"two":{"things":[],"more":false},"three":{"things":[1],"more":true}}'
+    page = '{"things":[],"more":true}'
+    text = f'{{"one":{page},"two":{page},"three":{{"things":[1],"more":true}}}}'
     assert back(schema, text).three.things == [1]
 
 
