@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
@@ -22,7 +22,7 @@ from extract.gate import Gate
 from extract.prices import Price
 from extract.protocol.reply import Action, Fault, Message
 from extract.protocol.request import Request
-from extract.protocol.usage import Usage
+from extract.protocol.usage import UNKNOWN, Usage
 from extract.report import Tally
 from extract.stopper import Stopper
 from extract.store import CallRow
@@ -47,7 +47,7 @@ class Books:
         self.calls += 1
         usage, tally = call.reply.usage, self.tally
         cost = self.price.cost(usage) if self.price and usage.known else None
-        item.calls.append(self._row(call, attempt, kind, item, cost))
+        item.add(self._row(call, attempt, kind, item, cost))
         tally.requests += 1
         tally.usage += usage
         if cost is not None:
@@ -228,7 +228,7 @@ class _Flight:
     attempt: Attempt
     item: Item
     sent: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
 
     @property
     def kind(self) -> str:

@@ -133,7 +133,7 @@ class Engine:
 
     def _prepare(self, row: Row) -> Item:
         work = self._work
-        prompt = work.prompt.render(row.values)
+        prompt = work.render(row.values)
         if isinstance(prompt, Unsendable):
             return Item(row.position, row.key, row.values, prompt, unsent_fingerprint(prompt))
         fingerprint = work.envelope.fingerprint(prompt.blocks, replicate=work.replicate)
@@ -208,6 +208,7 @@ class Engine:
             except StopIteration as end:
                 outcome: Outcome = end.value
                 return outcome
+            await self._committer.put(Settled(item.so_far(), None))
         talk.close()
         return None
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from extract.conversation import Limits
 from extract.evidence import Source
+from extract.evidence.layout import Layout
 from extract.judge import Judge
 from extract.outcome import Accepted, DeadLetter, Outcome
-from extract.prompt import Prompt, Rendered, Unsendable
+from extract.prompt import DOCUMENT, Prompt, Rendered, Unsendable
 from extract.protocol.request import Envelope
 from extract.protocol.usage import Usage
 from extract.schema.columns import Columns
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Item:
-    """One row on its way. `calls` grows with each request that is sent for it."""
+    """One row on its way.
+
+    calls: requests sent for it that are not yet on their way to the store. first_at: when the first of
+    all was sent, in seconds since 1970.
+    """
 
     position: int
     key: str
@@ -38,6 +43,18 @@ class Item:
     prompt: Rendered | Unsendable
     fingerprint: str
     calls: list[CallRow] = field(default_factory=list)
+    first_at: float | None = None
+
+    def add(self, call: CallRow) -> None:
+        """One more request was sent."""
+        self.first_at = self.first_at or call.started_at
+        self.calls.append(call)
+
+    def so_far(self) -> Item:
+        """The row with the requests up to now, which are taken off this one: paid, whatever comes."""
+        taken = replace(self, calls=self.calls)
+        self.calls = []
+        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +96,19 @@ class Work:
     replicate: int = 0
     redriven: Mapping[str, str] | None = None
 
+    def render(self, values: Mapping[str, Any]) -> Rendered | Unsendable:
+        """A row made ready to send; one whose answer could never be accepted is not sent."""
+        prompt = self.prompt.render(values)
+        if isinstance(prompt, Rendered) and not prompt.text.strip() and self.judge.needs_text:
+            return Unsendable("unsupported", _ONLY_PICTURES)
+        return prompt
+
     def source(self, item: Item) -> Source:
-        """The text of the row that evidence is looked for in."""
+        """The text of the row that evidence is looked for in, and where its words stand if that is known."""
         assert isinstance(item.prompt, Rendered)
-        return Source(item.prompt.text if self.judge.wants_evidence else "")
+        if not self.judge.wants_evidence:
+            return Source("")
+        return Source(item.prompt.text, boxes=_boxes(item))
 
     def output(self, outcome: Accepted) -> list[dict[str, Any]]:
         """The rows of the output table: one, or one an item where the model is a list.
@@ -90,6 +116,20 @@ class Work:
         Raises ValueError that names the column for a value that it cannot hold without loss.
         """
         return self.columns.rows(outcome.value)
+
+
+_ONLY_PICTURES = (
+    "pictures without a text layer, where evidence cannot be found: read them with ocr=True (pip install "
+    "'extract-pipelines[ocr]'), or mark the fields with Evidence(missing='flag')"
+)
+
+
+def _boxes(item: Item) -> Layout | None:
+    """The layout that `read_documents` left beside a text, if that text is in the prompt."""
+    packed, text = item.values.get("layout"), item.values.get(DOCUMENT)
+    assert isinstance(item.prompt, Rendered)
+    at = item.prompt.text.find(text) if isinstance(packed, bytes) and isinstance(text, str) else -1
+    return Layout(packed, at) if isinstance(packed, bytes) and at >= 0 else None
 
 
 def unsent_fingerprint(prompt: Unsendable) -> str:
@@ -184,7 +224,7 @@ class Ledger:
             attempts=0 if entry.shared else letter.attempts,
             usage=Usage() if entry.shared else letter.usage,
             cost=None if entry.shared else self._cost(letter.usage),
-            first_at=item.calls[0].started_at if item.calls else now,
+            first_at=item.first_at or now,
             last_at=now,
         )
 

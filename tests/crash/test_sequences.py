@@ -174,7 +174,7 @@ def test_sequences() -> None:
         Sequences.endpoint = endpoint
         case = Sequences.TestCase
         case.settings = settings(
-            max_examples=25,
+            max_examples=15,
             stateful_step_count=12,
             deadline=None,
             derandomize=True,
