@@ -55,7 +55,7 @@ _ENTRIES: dict[str, Entry] = {
     "text/html": Entry(f"{_HERE}.html:load"),
     "message/rfc822": Entry(f"{_HERE}.mail:load"),
     "application/pdf": Entry(f"{_HERE}.pdf:load", (PDFIUM, PILLOW)),
-    f"{_OFFICE}wordprocessingml.document": Entry(f"{_HERE}.office:load_docx", (KREUZBERG,)),
+    f"{_OFFICE}wordprocessingml.document": Entry(f"{_HERE}.wordfile:load"),
     f"{_OFFICE}spreadsheetml.sheet": Entry(f"{_HERE}.office:load_xlsx", (KREUZBERG,)),
     f"{_OFFICE}presentationml.presentation": Entry(f"{_HERE}.office:load_pptx", (KREUZBERG,)),
 } | dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff"), _PICTURE)
