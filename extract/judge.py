@@ -57,6 +57,15 @@ class Judge:
         """Whether the output model asks for evidence anywhere."""
         return bool(self._fields)
 
+    @property
+    def needs_text(self) -> bool:
+        """Whether an answer to a row without any text would be refused, whatever it is."""
+        return any(
+            field.marker.missing == "refuse" and not field.optional and field.path.count("/") == 1
+            for field in self._fields
+            if "*" not in field.path
+        )
+
     def judge(self, message: Message, source: Source) -> Judgement:
         """One reply to one row whose text is `source`."""
         text = answer_text(message.content)

@@ -13,10 +13,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from extract.errors import PromptError
+from extract.protocol.pages import Picture, joined, lost, page_parts, pictures_of
 from extract.schema.finding import Finding
 
 Block = dict[str, Any]
 PromptFunction = Callable[[Mapping[str, Any]], str | Sequence[Block]]
+
+DOCUMENT = "text"  # the column whose pages may be pictures, as `read_documents` gives it
+_GONE = "the pictures of this document are not in the store: give the documents again, with frame="
 
 MAX_FINDINGS = 20  # in one re-ask; more only hides the first ones
 
@@ -36,12 +40,15 @@ class Rendered:
 class Unsendable:
     """A row that no request can be made from."""
 
-    reason: str  # "empty" or "unreadable"
+    reason: str  # "empty", "unreadable" or "unsupported"
     found: str
 
 
 class Prompt:
     """A template over columns (`"{text}"`), or a function row -> str | list of blocks.
+
+    Where a row has `images`, as those of `read_documents` do, `{text}` stands for the whole document: its
+    text, and in place of each page without text the picture of it.
 
     Raises PromptError for a template that cannot be read.
     """
@@ -72,10 +79,26 @@ class Prompt:
         if self._function:
             return self._call(row)
         values = {name: _text(row.get(name)) for name in self.columns}
-        if not any(value.strip() for value in values.values()):
+        pictures = pictures_of(row) if DOCUMENT in self.columns else []
+        if lost(pictures):
+            return Unsendable("unreadable", _GONE)
+        if not pictures and not any(value.strip() for value in values.values()):
             return Unsendable("empty", f"{', '.join(self.columns)} is null or empty")
-        text = "".join(lead + (values[name] if name is not None else "") for lead, name in self._parts)
-        return _sendable([{"type": "text", "text": text}], "\n".join(values.values()))
+        return _sendable(self._blocks(values, pictures), "\n".join(values.values()))
+
+    def _blocks(self, values: Mapping[str, str], pictures: Sequence[Picture]) -> list[Block]:
+        """The template filled in; in a document, pages that are pictures stand where their text would."""
+        if not pictures:
+            text = "".join(lead + (values[name] if name is not None else "") for lead, name in self._parts)
+            return [{"type": "text", "text": text}]
+        parts: list[str | Block] = []
+        for lead, name in self._parts:
+            parts.append(lead)
+            if name == DOCUMENT:
+                parts += page_parts(values[name], pictures)
+            elif name is not None:
+                parts.append(values[name])
+        return joined(parts)
 
     def _call(self, row: Mapping[str, Any]) -> Rendered | Unsendable:
         assert self._function is not None
@@ -104,7 +127,7 @@ def _sendable(blocks: list[Block], text: str) -> Rendered | Unsendable:
 def _read_error(row: Mapping[str, Any], columns: Sequence[str]) -> str | None:
     """The error that `read_documents` left beside a document without text."""
     error = row.get("error")
-    if not isinstance(error, str) or not error:
+    if not isinstance(error, str) or not error or pictures_of(row):
         return None
     return error if not any(_text(row.get(name)).strip() for name in columns) else None
 

@@ -6,6 +6,7 @@ import pytest
 
 from extract.errors import PromptError
 from extract.prompt import MAX_FINDINGS, Prompt, Rendered, Unsendable, reask_text
+from extract.protocol.pages import document_blocks
 from extract.schema.finding import Finding
 
 
@@ -69,3 +70,50 @@ def test_a_reask_tells_wire_paths_and_at_most_twenty_findings() -> None:
     text = reask_text(findings)
     assert "- /w/0: expected a number; found 'x'" in text
     assert text.count("expected") == MAX_FINDINGS and "5 more" in text and "/m/" not in text
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
+
+
+def scan(text: str | None, *pages: int) -> dict[str, object]:
+    """A row as `read_documents` makes it."""
+    return {
+        "text": text,
+        "images": [{"page": page, "media_type": "image/png", "data": PNG} for page in pages],
+    }
+
+
+def kinds(made: Rendered | Unsendable) -> list[str]:
+    assert isinstance(made, Rendered)
+    return [str(block.get("text", "picture")) for block in made.blocks]
+
+
+def test_pictures_stand_in_place_of_their_pages() -> None:
+    made = Prompt("Read:\n{text}\nEnd").render(scan("one\f\fthree", 2))
+    assert kinds(made) == ["Read:\none\f", "picture", "\fthree\nEnd"]
+    assert isinstance(made, Rendered) and made.text == "one\f\fthree"
+
+
+def test_a_document_of_pictures_alone_is_sent() -> None:
+    assert kinds(Prompt("{text}").render(scan(None, 1, 2))) == ["picture", "picture"]
+
+
+def test_a_template_without_the_document_sends_no_pictures() -> None:
+    assert kinds(Prompt("{title}").render(scan("x", 1) | {"title": "T"})) == ["T"]
+
+
+def test_pictures_that_the_store_did_not_keep_are_asked_for() -> None:
+    row = {"text": None, "images": [{"page": 1, "data": {"sha256": "ab", "bytes": 16}}]}
+    made = Prompt("{text}").render(row)
+    assert isinstance(made, Unsendable) and made.reason == "unreadable" and "frame=" in made.found
+
+
+def test_a_column_of_that_name_with_something_else_changes_nothing() -> None:
+    assert kinds(Prompt("{text}").render({"text": "x", "images": ["a.png", "b.png"]})) == ["x"]
+
+
+def test_a_function_gets_the_blocks_of_a_document() -> None:
+    made = Prompt(lambda row: [{"type": "text", "text": "Read."}, *document_blocks(row)]).render(
+        scan("a\f", 2)
+    )
+    assert kinds(made) == ["Read.", "a\f", "picture"]
