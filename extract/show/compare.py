@@ -13,7 +13,8 @@ from typing import Any
 from extract.markup import Markup, join, table, tag
 from extract.show.figures import Figures
 from extract.show.numbers import count, moment, money, percent, seconds
-from extract.show.report_page import pretty, report_page, sentence
+from extract.show.report_page import pretty, sentence
+from extract.show.sections import requests_section, time_section
 from extract.show.style import page
 
 Reading = tuple[str, Callable[[Figures], float | None], Callable[[Any], str], int]
@@ -74,9 +75,17 @@ def compare_page(one: Figures, other: Figures) -> str:
             tag("p", tag("b", names[1]), f": {sentence(other)}"),
             tag("section", tag("h2", "Figures"), _figures(one, other, names)),
             tag("section", tag("h2", "Dead letters by reason"), _reasons(one, other, names)),
+            _charts(one, names[0]),
+            _charts(other, names[1]),
             tag("section", tag("h2", "Asked differently"), _asked(one, other, names)),
         ),
     )
+
+
+def _charts(figures: Figures, name: str) -> Markup:
+    """Over time, and requests, of one of the two."""
+    shown = [part for part in (time_section(figures), requests_section(figures)) if part]
+    return tag("section", tag("h2", name), *shown) if shown else Markup("")
 
 
 def _name(figures: Figures) -> str:
@@ -146,6 +155,3 @@ def _prefix(figures: Figures) -> str:
 
 def _schema(figures: Figures) -> str:
     return pretty(json.loads(figures.run["schema_text"] or "null"))
-
-
-__all__ = ["compare_page", "report_page"]

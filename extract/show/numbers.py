@@ -50,8 +50,8 @@ def percent(value: float | None) -> str:
     if value is None:
         return NOTHING
     if 0 < value < 0.005 or 0.995 <= value < 1:
-        return f"{value * 100:.2g} %" if value < 0.5 else f"{min(value * 100, 99.9):.1f} %"
-    return f"{value * 100:.0f} %"
+        return f"{value * 100:.2g}\u202f%" if value < 0.5 else f"{min(value * 100, 99.9):.1f}\u202f%"
+    return f"{value * 100:.0f}\u202f%"
 
 
 def money(value: Any) -> str:

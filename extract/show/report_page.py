@@ -12,7 +12,13 @@ from typing import Any
 from extract.markup import Markup, folded, join, pairs, table, tag
 from extract.show.figures import Figures
 from extract.show.numbers import NOTHING, count, moment, money, percent, seconds, share, short
-from extract.show.sections import answers_section, letters_section, money_section, time_section
+from extract.show.sections import (
+    answers_section,
+    letters_section,
+    money_section,
+    requests_section,
+    time_section,
+)
 from extract.show.style import page
 
 
@@ -31,6 +37,7 @@ def _parts(figures: Figures) -> Iterable[Markup | None]:
     yield heading(figures)
     yield cards(figures)
     yield time_section(figures)
+    yield requests_section(figures)
     yield money_section(figures)
     yield answers_section(figures)
     yield letters_section(figures)

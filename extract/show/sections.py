@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from extract.markup import Markup, folded, join, table, tag
@@ -45,6 +46,7 @@ REASONS = {
 
 
 def time_section(figures: Figures) -> Markup | None:
+    """What happened when."""
     spans = figures.spans
     if spans is None:
         return None
@@ -58,7 +60,6 @@ def time_section(figures: Figures) -> Markup | None:
         _rate_chart(spans, axis),
         _flight_chart(spans, axis),
         _cache_chart(spans, axis),
-        _latency_chart(figures),
     )
 
 
@@ -131,36 +132,44 @@ def _section(title: str, *parts: Markup | None) -> Markup | None:
 # -- tokens and money -----------------------------------------------------------------------------
 
 
+def requests_section(figures: Figures) -> Markup | None:
+    """How long replies took, why requests were sent, what went wrong."""
+    if not figures.requests:
+        return None
+    rows = [
+        (KINDS.get(kind, kind), float(number), _with_cost(number, cost))
+        for kind, number, cost in figures.kinds
+    ]
+    faults = [(kind, float(number), count(number)) for kind, number in figures.faults]
+    return _section(
+        "Requests",
+        _latency_chart(figures),
+        ranks("Why they were sent", _cost_sentence(figures), rows, tone="3"),
+        ranks(
+            "What went wrong on the way",
+            "Requests that brought no message, by fault. Rows do not fail for these alone.",
+            faults,
+            tone="bad",
+        )
+        if faults
+        else None,
+    )
+
+
+def _with_cost(number: int, cost: Decimal | None) -> str:
+    return count(number) if cost is None else f"{count(number)} · {money(cost)}"
+
+
 def money_section(figures: Figures) -> Markup | None:
+    """Tokens and their cost by category."""
     if not figures.requests:
         return None
     tokens = [
         (NAMES[name], float(number), short(number)) for name, number in figures.tokens.items() if number
     ]
     total = sum(figures.tokens.values())
-    rows = [
-        (
-            KINDS.get(kind, kind),
-            float(number),
-            f"{count(number)} · {money(cost)}" if cost is not None else count(number),
-        )
-        for kind, number, cost in figures.kinds
-    ]
     told = f"{count(total)} in all, {count(figures.thinking)} of the output is thinking."
-    return _section(
-        "Tokens and cost",
-        ranks("Tokens by category", told, tokens),
-        _cost_by_category(figures),
-        ranks("Requests by why they were sent", _cost_sentence(figures), rows, tone="3"),
-        ranks(
-            "What went wrong on the way",
-            "Requests that brought no message, by fault. Rows do not fail for these alone.",
-            [(kind, float(number), count(number)) for kind, number in figures.faults],
-            tone="bad",
-        )
-        if figures.faults
-        else None,
-    )
+    return _section("Tokens and cost", ranks("Tokens by category", told, tokens), _cost_by_category(figures))
 
 
 def _cost_by_category(figures: Figures) -> Markup | None:
@@ -188,6 +197,7 @@ def _cost_sentence(figures: Figures) -> str:
 
 
 def answers_section(figures: Figures) -> Markup | None:
+    """What had to be asked again, and how values are supported."""
     asked = [(name, float(number), count(number)) for name, number in figures.asked_again[:12]]
     return _section(
         "Answers",
@@ -223,6 +233,7 @@ def _coverage(figures: Figures) -> Markup | None:
 
 
 def letters_section(figures: Figures) -> Markup | None:
+    """Rows without an answer, by reason, with examples."""
     if not figures.letters:
         return None
     chart = ranks(
@@ -244,7 +255,7 @@ def _reason(reason: str, number: int, examples: Sequence[Letter]) -> Markup:
     return join(
         (
             tag("h3", f"{reason} ({count(number)})"),
-            *(_example(letter) for letter in examples),
+            tag("div", *(_example(letter) for letter in examples), class_="letters"),
             tag("p", more, class_="dim") if left else None,
         )
     )
@@ -258,7 +269,7 @@ def _example(letter: Letter) -> Markup:
     return tag(
         "div",
         tag("h4", letter.key),
-        tag("p", f"{letter.attempts} requests", class_="dim"),
+        tag("p", f"{letter.attempts} request{'' if letter.attempts == 1 else 's'}", class_="dim"),
         tag("ul", *found) if found else None,
         folded("last reply", tag("pre", letter.reply)) if letter.reply else None,
         class_="letter",
