@@ -33,8 +33,8 @@ def tables() -> str:
     """Every table with its columns."""
     usage = ", ".join(f"`{name}`" for name in USAGE_FIELDS)
     said = (
-        f"Version {VERSION} of the tables. `usage` is a struct of {usage}: tokens, except the last, which counts "
-        f"searches. A field is null when the server did not tell it. Costs are dollars, times are UTC.\n"
+        f"Version {VERSION} of the tables. `usage` is a struct of {usage}: tokens, except the last, which "
+        f"counts searches. A field is null where the server did not tell it. Costs are dollars, times UTC.\n"
     )
     return "\n".join([said, *map(described, TABLES)])
 

@@ -229,7 +229,7 @@ def writing_error(path: Path | None, error: Exception) -> StoreError:
         return (
             disk_full(path) if any(sign in str(error) for sign in _FULL) else StoreError(f"{path}: {error}")
         )
-    return StoreError(f"{path or 'the store in memory'} does not take a commit: {first_line(error)}")
+    return StoreError(f"{path or 'the store in memory'}: DuckDB did not do this: {first_line(error)}")
 
 
 def disk_full(path: Path | None) -> StoreError:

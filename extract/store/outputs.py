@@ -25,10 +25,17 @@ class Outputs:
 
     def __init__(self, ledger: Ledger, entries: Entries) -> None:
         self._ledger, self._entries = ledger, entries
+        self._sinks: list[Sink] = []
 
     def prepare(self, sink: Sink) -> None:
         """Make or check an output table."""
         sink.prepare(self._ledger.con)
+        self._sinks.append(sink)
+
+    def release(self) -> None:
+        """Let go of what the output tables took beside the connection."""
+        for sink in self._sinks:
+            sink.release(self._ledger.con)
 
     def commit(self, batches: Sequence[Batch]) -> list[BaseException | None]:
         """Commit batches together; when that fails, one by one. One outcome a batch."""

@@ -176,6 +176,9 @@ class Sink(Protocol):
     def prepare(self, con: duckdb.DuckDBPyConnection) -> None:
         """Make the table, or check that the one which is there fits."""
 
+    def release(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Let go of what `prepare` took beside the connection; the store is being closed."""
+
     def write(self, con: duckdb.DuckDBPyConnection, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
         """Take all rows of `keys` out, put the rows of `frame` in."""
 

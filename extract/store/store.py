@@ -205,8 +205,11 @@ class Store(Readers):
             raise writing_error(self.path, error) from error
 
     def _let_go(self) -> None:
-        unlearn(self._opened.con)
-        self._opened.con.close()
+        try:
+            self._outputs.release()
+        finally:
+            unlearn(self._opened.con)
+            self._opened.con.close()
 
     def _set_status(self, job: str, keys: Sequence[str], status: str) -> None:
         self._ledger.transaction(lambda: self._entries.set_dead_status(job, list(keys), status))

@@ -7,6 +7,7 @@ writing it again is harmless. Knows nothing of rows, answers or runs.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ class DuckSink:
         self._catalog = database if target.file is None else f"extract_into_{id(self):x}"
         self._schema = target.schema or (main if target.file is None else "main")
         self.transactional = target.file is None
+        self._attached = False
 
     @property
     def name(self) -> str:
@@ -69,6 +71,14 @@ class DuckSink:
 
         names = ", ".join(map(quote, self._layout.names))
         return self._layout.from_duckdb(pl.DataFrame(con.sql(f"SELECT {names} FROM {self.name}")))
+
+    def release(self, con: Any) -> None:
+        """Detach the other file: a connection of the user's would hold it for good."""
+        import duckdb
+
+        if self._attached:
+            with contextlib.suppress(duckdb.Error):  # somebody reads it: it goes with the connection
+                con.execute(f"DETACH {quote(self._catalog)}")
 
     def finish(self, order: pl.DataFrame) -> None:
         """Nothing is left to do: each commit has written its rows."""
@@ -127,6 +137,7 @@ class DuckSink:
             con.execute(f"ATTACH {literal(str(file))} AS {quote(self._catalog)}")
         except duckdb.Error as error:
             raise opening_error(file, error) from error
+        self._attached = True
 
 
 def _types(con: Any, kinds: Any) -> list[str]:

@@ -72,6 +72,9 @@ class ParquetSink:
         if self._next % _MANY_PARTS == 0:
             self._compact()
 
+    def release(self, con: Any) -> None:
+        """Nothing is held."""
+
     def finish(self, order: pl.DataFrame) -> None:
         """Merge the parts into the output and put it in place.
 

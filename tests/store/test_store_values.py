@@ -127,6 +127,8 @@ class Picky:
 
     def prepare(self, con: Any) -> None: ...
 
+    def release(self, con: Any) -> None: ...
+
     def write(self, con: Any, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
         if "bad" in frame["key"].to_list():
             raise ValueError("this row does not fit")

@@ -287,6 +287,15 @@ def test_the_stores_own_file_named_as_another_takes_part_in_the_transaction(stor
     assert kept(output) == {"a": ["A-1"]}
 
 
+def test_another_file_is_free_when_the_store_of_a_connection_is_closed(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "theirs.duckdb")) as con:
+        with Store.open(con) as store:
+            output = opened(store, f"{tmp_path / 'other.duckdb'}:bills")
+            put(store, output, entry("a", bill("A-1")))
+        with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
+            assert other.execute("SELECT number FROM bills").fetchall() == [("A-1",)]
+
+
 def test_output_and_ledger_are_one_transaction(store: Store) -> None:
     output = opened(store, "bills")
     good, bad = output.rows([entry("a", bill("A-1"))]), output.rows([entry("b", bill("B-1"))])
@@ -303,6 +312,8 @@ class _Breaks:
     fresh = False
 
     def prepare(self, con: Any) -> None: ...
+
+    def release(self, con: Any) -> None: ...
 
     def write(self, con: Any, frame: Any, keys: Any) -> None:
         raise RuntimeError("broken on purpose")
