@@ -96,7 +96,7 @@ def _fresh_environment(folder: Path, wheel: Path) -> Path:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
     subprocess.run([*pip, "install", "-q", "--no-deps", "--no-index", str(wheel)], check=True)
     (site,) = (folder / "lib").glob("python3*/site-packages")
-    # Lines of a .pth file are searched, but .pth files inside them are not read: no editable install leaks in.
+    # .pth files inside a folder that a .pth file names are not read: no editable install leaks in.
     lent = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (site / "lent.pth").write_text("".join(f"{path}\n" for path in sorted(lent)))
     return python
