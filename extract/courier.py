@@ -52,6 +52,8 @@ class Books:
         tally.usage += usage
         if cost is not None:
             tally.cost = (tally.cost or Decimal(0)) + cost
+        if kind != "first":
+            tally.again_usage += usage
         if kind == "retry":
             tally.retries += 1
         elif kind == "reask":

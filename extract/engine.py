@@ -149,7 +149,7 @@ class Engine:
         if answer is not None and (accepted := self._accept_again(item, answer)):
             same = known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint
             settled = self._fit(item, accepted)
-            await self._committer.put(replace(settled, unchanged=same))
+            await self._committer.put(replace(settled, unchanged=same, spared=answer.usage))
             return True
         if self._work.redriven is None and _is_dead(known, item):
             letter = DeadLetter(item.key, known.reason or "invalid")  # type: ignore[union-attr, arg-type]
@@ -272,13 +272,18 @@ class Engine:
         elif isinstance(outcome, DeadLetter):
             tally.dead[outcome.reason] += 1
             tally.left_dead += entry.left
+            tally.dead_usage += outcome.usage
+        if entry.shared:
+            tally.shared_usage += entry.spared
+        else:
+            tally.reused_usage += entry.spared
 
 
 def _share(item: Item, settled: Settled) -> Settled:
     """The outcome of an equal row, paid for there."""
     assert settled.outcome is not None
     outcome = replace(settled.outcome, key=item.key, attempts=0, usage=Usage())
-    return Settled(item, outcome, settled.output, shared=True)
+    return Settled(item, outcome, settled.output, shared=True, spared=settled.outcome.usage)
 
 
 def _is_dead(known: RowRow | None, item: Item) -> bool:

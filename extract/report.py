@@ -10,6 +10,7 @@ from typing import Any
 from extract.breaker import Stop
 from extract.cache_tally import CacheReport
 from extract.errors import ConfigError
+from extract.prices import Price
 from extract.protocol.usage import Usage
 from extract.show import figures_of, report_page
 from extract.show.cards import report_card
@@ -26,6 +27,9 @@ class Tally:
     reused: accepted rows whose answer had been paid for before this run.
     shared: accepted rows that took the answer of an equal row in this run.
     left_dead: dead letters of an earlier run that were not asked again.
+    usage: of all requests; again_usage: of those that were not the first of their row; dead_usage: of
+    rows that ended as dead letters. shared_usage, reused_usage: what was not used since an equal row,
+    or an earlier run, had paid for the answer.
     """
 
     rows: int = 0
@@ -41,8 +45,11 @@ class Tally:
     doublings: int = 0
     rate_limited: int = 0
     usage: Usage = field(default_factory=Usage)
+    again_usage: Usage = field(default_factory=Usage)
+    dead_usage: Usage = field(default_factory=Usage)
+    shared_usage: Usage = field(default_factory=Usage)
+    reused_usage: Usage = field(default_factory=Usage)
     cost: Decimal | None = None
-    cost_reused: Decimal | None = None
 
     @property
     def dead_letters(self) -> int:
@@ -56,11 +63,47 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """Where the money of a run went, in USD; None without a price.
+
+    per_accepted: of the whole cost, for each accepted row that was asked. again: requests that were not
+    the first of their row. saved_by_cache: against no cache at all; saved_by_sharing: equal rows asked
+    once; saved_by_resume: answers of earlier runs.
+    """
+
+    per_accepted: Decimal | None = None
+    again: Decimal | None = None
+    dead_letters: Decimal | None = None
+    saved_by_cache: Decimal | None = None
+    saved_by_sharing: Decimal | None = None
+    saved_by_resume: Decimal | None = None
+
+    @classmethod
+    def of(cls, tally: Tally, price: Price | None) -> Costs:
+        """The costs behind a tally."""
+        if price is None:
+            return cls()
+        asked = tally.accepted - tally.reused - tally.shared
+        plain = price.cost_uncached(tally.usage)
+        return cls(
+            tally.cost / asked if tally.cost is not None and asked else None,
+            price.cost(tally.again_usage),
+            price.cost(tally.dead_usage),
+            plain - tally.cost if plain is not None and tally.cost is not None else None,
+            price.cost(tally.shared_usage),
+            price.cost(tally.reused_usage),
+        )
+
+    def as_dict(self) -> dict[str, str | None]:
+        """As JSON, amounts as decimal strings."""
+        return {name: _money(amount) for name, amount in asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Counts, tokens, cost and time of one run.
 
-    missing: rows of earlier runs that are gone from the input. saved: what the cache saved against no
-    cache, in USD. total: the same sums of the whole store.
+    missing: rows of earlier runs that are gone from the input. total: the same sums of the whole store.
     """
 
     run_id: str
@@ -79,7 +122,7 @@ class Report:
     rate_limited: int
     usage: Usage
     cost: Decimal | None
-    saved: Decimal | None
+    costs: Costs
     cache: CacheReport
     seconds: float
     stopped: Stop | None
@@ -114,7 +157,7 @@ class Report:
             "rate_limited": self.rate_limited,
             "usage": self.usage.as_dict(),
             "cost_usd": _money(self.cost),
-            "saved_usd": _money(self.saved),
+            "costs_usd": self.costs.as_dict(),
             "cache": {**asdict(self.cache), "hit_ratio": self.cache.hit_ratio},
             "seconds": round(self.seconds, 3),
             "stopped": None
@@ -216,8 +259,17 @@ def _cache_line(report: Report) -> str:
 def _cost_line(report: Report) -> str:
     if report.cost is None:
         return "" if not report.requests else "unknown: no prices given for this model"
-    saved = f", {_money(report.saved)} USD saved by the cache" if report.saved else ""
-    return f"{_money(report.cost)} USD{saved}"
+    parts = [f"{_money(report.cost)} USD"]
+    named = (
+        (report.costs.per_accepted, "an accepted row"),
+        (report.costs.again, "for retries and re-asks"),
+        (report.costs.dead_letters, "for dead letters"),
+        (report.costs.saved_by_cache, "saved by the cache"),
+        (report.costs.saved_by_sharing, "saved on equal rows"),
+        (report.costs.saved_by_resume, "saved on rows answered earlier"),
+    )
+    parts += [f"{_money(amount)} {what}" for amount, what in named if amount]
+    return " · ".join(parts)
 
 
 def _money(amount: Decimal | None) -> str | None:

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from extract.breaker import Breaker, Stop
@@ -29,7 +28,7 @@ from extract.intake import Intake
 from extract.outcome import Outcome
 from extract.pace import Pace, governor_for
 from extract.progress import Watch
-from extract.report import Report, Tally
+from extract.report import Costs, Report, Tally
 from extract.results import Results
 from extract.run import Run
 from extract.signature import check_change, signature_of
@@ -84,7 +83,7 @@ class Session:
         self._clock = clock or SystemClock()
         self._client = pipeline.client or Client()
         self._client.check()
-        self._price = pipeline.prices.find(pipeline.model) if pipeline.prices else None
+        self._price = None if pipeline.prices is None else pipeline.prices.find(pipeline.model)
         self._purse = Purse(pipeline.budget, self._price)
         self._intake, self._source = intake, intake.source
         if self._source.columns:  # an input without rows may have none
@@ -299,19 +298,12 @@ class Session:
             rate_limited=tally.rate_limited,
             usage=tally.usage,
             cost=tally.cost,
-            saved=self._saved(),
+            costs=Costs.of(tally, self._price),
             cache=self._warmth.report,
             seconds=time.monotonic() - self._started,
             stopped=stop,
             store=self._store.name,
         )
-
-    def _saved(self) -> Decimal | None:
-        """What the cache saved against no cache at all, in USD."""
-        if self._price is None or self._tally.cost is None:
-            return None
-        plain = self._price.cost_uncached(self._tally.usage)
-        return None if plain is None else plain - self._tally.cost
 
     def tell_status(self, state: str) -> None:
         """For `extract status`, which must not open the file while it is written."""

@@ -65,6 +65,7 @@ class Settled:
     shared: the outcome is that of an equal row in this run.
     left: a dead letter of an earlier run that was not asked again.
     unchanged: accepted before with the same answer: its output stands already.
+    spared: tokens that were not used, since an equal row or an earlier run had paid for the answer.
     """
 
     item: Item
@@ -73,6 +74,7 @@ class Settled:
     shared: bool = False
     left: bool = False
     unchanged: bool = False
+    spared: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True)

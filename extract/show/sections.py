@@ -182,7 +182,7 @@ def _cost_by_category(figures: Figures) -> Markup | None:
         if number and price.get(name) is not None
     }
     rows = [(NAMES[name], cost, money(f"{cost:.9f}")) for name, cost in costs.items()]
-    saved = figures.counts.get("saved_usd")
+    saved = (figures.counts.get("costs_usd") or {}).get("saved_by_cache")
     told = f"The cache saved {money(saved)}." if saved else "At the prices that were given."
     return ranks("Cost by category", told, rows, tone="5")
 
