@@ -17,6 +17,7 @@ from extract.conversation import Limits
 from extract.intake import letter_intake, table_intake
 from extract.judge import Judge
 from extract.pace import Pace
+from extract.planning import Plan, make_plan
 from extract.prices import Prices
 from extract.progress import OnProgress
 from extract.prompt import Block, Prompt, PromptFunction
@@ -243,6 +244,24 @@ class Pipeline:
         )
         options = Options(store, letters.into, on_change="rerun")
         return running.run(Session(pipeline, letters.intake, options), on_progress)
+
+    def plan(
+        self,
+        frame: Any,
+        *,
+        key: str | Sequence[str] | None = None,
+        store: Target = DEFAULT_STORE,
+        pilot: int = 20,
+        seed: int = 0,
+    ) -> Plan:
+        """What a run over this table would cost and how long it would take.
+
+        Runs and pays for a seeded sample, spread over short and long inputs; its answers are kept, so
+        the run does not pay for them again.
+
+        pilot: rows in the sample. seed: draws it.
+        """
+        return make_plan(self, frame, key=key, pilot=pilot, store=store, seed=seed)
 
     def _session(self, frame: Any, options: dict[str, Any]) -> Session:
         intake = table_intake(frame, options.pop("key", None), options.pop("limit", None))

@@ -114,3 +114,28 @@ def test_half_the_money_stops_in_time_and_the_rest_finishes(endpoint: LocalEndpo
     rest = pipeline(endpoint).run(rows(80), key="id", store=store).report
     assert rest.accepted == 80 and rest.cost is not None
     assert stopped.cost + rest.cost == pytest.approx(whole, rel=Decimal("0.1"))
+
+
+def test_a_plan_pays_for_its_pilot_alone_and_comes_near_the_truth(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    store = tmp_path / "s.duckdb"
+    texts = [f"Code: C-{n}\n" + "filler " * (n % 40) for n in range(300)] + [None, " "]
+    frame = pl.DataFrame({"id": range(302), "text": texts})
+    work = pipeline(endpoint)
+    plan = work.plan(frame, key="id", store=store, pilot=20)
+    assert endpoint.counts()["requests"] == plan.pilot.requests == 20
+    assert (plan.rows, plan.to_ask, plan.unsendable) == (302, 300, 2)
+    report = work.run(frame, key="id", store=store).report
+    assert report.requests == 280 and report.cost is not None and plan.pilot.cost is not None
+    assert plan.cost is not None and plan.cost.low <= report.cost + plan.pilot.cost <= plan.cost.high
+    used = (report.usage + plan.pilot.usage).output or 0
+    assert plan.output.low <= used <= plan.output.high
+    assert "90%" in str(plan) and 'cache="1h"' in str(plan)
+    again = work.plan(frame, key="id", store=store)
+    assert again.to_ask == 0 and again.answered == 300 and endpoint.counts()["requests"] == 300
+
+
+def test_a_plan_needs_a_table_that_can_be_read_twice(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    with pytest.raises(errors.InputError, match="twice"):
+        pipeline(endpoint).plan(iter(rows(3).to_dicts()), store=tmp_path / "s.duckdb")
