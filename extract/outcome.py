@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from extract.markup import card, folded, pairs, rows_of, table, tag
 from extract.protocol.usage import Usage
 from extract.schema.finding import Finding
 
@@ -69,6 +70,13 @@ class DeadLetter:
     def why(self) -> str:
         """One line for people: the reason and the first finding."""
         return f"{self.reason}: {self.findings[0]}" if self.findings else self.reason
+
+    def _repr_html_(self) -> str:
+        found = [(one.path, str(one)) for one in self.findings]
+        facts = {"requests": self.attempts, "request_id": self.request_id, "stop reason": self.stop_reason}
+        reply = folded("last reply", tag("pre", self.raw_reply)) if self.raw_reply else None
+        findings = table(["path", "finding"], found) if found else None
+        return str(card(f"Dead letter {self.key}: {self.reason}", pairs(rows_of(facts)), findings, reply))
 
 
 Outcome = Accepted | DeadLetter

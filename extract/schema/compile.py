@@ -21,6 +21,7 @@ from pydantic import (
 
 from extract.errors import ModelError
 from extract.schema.adapt import adapt
+from extract.schema.card import schema_card
 from extract.schema.check import Checker
 from extract.schema.columns import Columns, columns_of
 from extract.schema.decode import Turner
@@ -29,7 +30,7 @@ from extract.schema.dump import Dumper
 from extract.schema.explain import Explainer
 from extract.schema.fits import MODEL
 from extract.schema.jsontext import JsonTextError, parts_of, pointer, read, unwrap, write
-from extract.schema.limits import Counts, count
+from extract.schema.limits import NAMES, Counts, count
 from extract.schema.places import NOWHERE, Places
 from extract.schema.quotes import Quotes
 from extract.schema.reading import read_shape
@@ -67,6 +68,17 @@ class CompiledSchema(Generic[T]):
 
     def __repr__(self) -> str:
         return f"CompiledSchema({_name_of(self.model)}, dialect={self.dialect!r}, {self.fingerprint[:12]})"
+
+    def _repr_html_(self) -> str:
+        return schema_card(
+            self.name,
+            self.dialect,
+            self.fingerprint,
+            self.schema,
+            relaxed=[(one.path, f"{one.keyword} = {one.value}") for one in self.relaxed],
+            counts=[(NAMES[name], str(one["value"])) for name, one in self.counts.as_dict().items()],
+            warnings=self.warnings,
+        )
 
     def check(self, text: str) -> Any:
         """Judge the text of a reply: the validated value, or `Findings` (a list of `Finding`)."""

@@ -68,7 +68,7 @@ class Figures:
     """Everything that the report page says of one run.
 
     run: its row of `runs`. counts: as the run's report told them, or as the store holds them for a run
-    that was killed. others: the runs of the same store, newest first. spans: None for a run that sent
+    that was killed. evidence, letters: of the job as it stands now. others: the runs of the same store, newest first. spans: None for a run that sent
     nothing. latencies: quantile → seconds. kinds: requests by why they were sent, with their cost.
     faults: requests by what went wrong. asked_again: re-asks by field. evidence: by field, how values
     are supported. letters: by reason, how many and some of them.
@@ -105,9 +105,10 @@ def figures_of(store: Store, run_id: str | None = None) -> Figures:
     """
     runs = store.runs().to_dicts()
     run = _run(runs, run_id, store)
-    calls, answers = store.calls(run_id=run["run_id"]), store.answers_of(run["run_id"])
+    calls = store.calls(run_id=run["run_id"])
+    latest = next(one["run_id"] for one in reversed(runs) if one["job"] == run["job"])
+    answers, rows = store.answers_of(latest), store.rows(run["job"])
     letters = store.dead_letters(run["job"], status="open")
-    rows = store.rows(run["job"], run_id=run["run_id"])
     costs = calls["cost"].drop_nulls()
     usage = calls.unnest("usage") if calls.height else calls
     return Figures(
@@ -186,8 +187,8 @@ def _spans(calls: pl.DataFrame, rows: pl.DataFrame) -> Spans:
     ).with_columns(end=pl.col("begin") + pl.col("latency"))
     length = max(1e-6, float(timed["end"].max() or 0))  # type: ignore[arg-type]
     width = length / BINS
-    settled = set(rows.filter(rows["state"] != "pending")["key"])
-    ended = timed.filter(pl.col("key").is_in(settled)).group_by("key").agg(pl.col("end").max())
+    pending = set(rows.filter(rows["state"] == "pending")["key"])
+    ended = timed.filter(~pl.col("key").is_in(pending)).group_by("key").agg(pl.col("end").max())
     away = timed.filter(pl.col("status").is_in(TURNED_AWAY))
     told = timed.filter("told")
     return Spans(
