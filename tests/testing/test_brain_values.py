@@ -156,6 +156,7 @@ def test_times() -> None:
         (("invoice", "credit_note"), "Gutschrift", "credit_note"),
         (("low", "high"), "high, please", "high"),
         (("low", "high"), "low or high", None),
+        (("low", "high"), "not high", None),
         ((1, 2, 3), "2 of", 2),
         ((1, 2, 3), "4", None),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -88,7 +89,7 @@ def test_an_error_event_comes_after_the_start(endpoint: LocalEndpoint) -> None:
 
 
 def test_a_stalled_stream_pings_and_a_stalled_reply_is_silent(endpoint: LocalEndpoint) -> None:
-    endpoint.turn("stalled")
+    endpoint.turn("stalled,ping=20ms")
     with caller(endpoint) as client:
         with pytest.raises(httpx.ReadTimeout):
             client.post("/v1/messages", json=body(), timeout=0.2)
@@ -149,6 +150,7 @@ def test_a_rate_limit_says_how_long_to_wait() -> None:
         after = post(endpoint, _row(3)).status_code
     assert statuses == [200, 200, 429]
     assert refused.headers["retry-after"] == "2"
+    assert (refused.headers["x-ratelimit-limit"], refused.headers["x-ratelimit-remaining"]) == ("30", "0")
     assert refused.json()["error"]["type"] == "rate_limit_reached_error"
     assert (
         "reached organization max RPM: 30, please try again after 2 seconds"
@@ -197,6 +199,20 @@ def test_a_spent_balance_and_a_revoked_key() -> None:
     assert "retry-after" not in spent.headers
     with LocalEndpoint("revoke=1") as endpoint:
         assert [post(endpoint, _row(n)).status_code for n in range(2)] == [200, 401]
+
+
+def test_idle_connections_are_closed_when_the_knob_says_so() -> None:
+    with (
+        LocalEndpoint("keep_alive=50ms") as endpoint,
+        socket.create_connection(
+            ("127.0.0.1", int(endpoint.base_url.rpartition(":")[2])), timeout=10
+        ) as connection,
+    ):
+        connection.sendall(b"GET /_endpoint/counts HTTP/1.1\r\nhost: x\r\n\r\n")
+        seen = b""
+        while piece := connection.recv(4096):
+            seen += piece
+    assert seen.startswith(b"HTTP/1.1 200")
 
 
 def test_what_was_in_flight_is_counted() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from extract.testing.brain.lexicon import NO, YES
+from extract.testing.brain.lexicon import NEGATIONS, NO, YES
 from extract.testing.brain.numbers import number_in
 from extract.testing.brain.words import forms_of, meaning, plain, words_of
 
@@ -25,6 +25,8 @@ def by_value(values: Sequence[Any], said: str) -> Any:
     means = [v for v in values if isinstance(v, str) and meaning(v) and meaning(v) == meaning(said)]
     if len(means) == 1:
         return means[0]
+    if NEGATIONS & set(text.split()):
+        return None
     inside = [v for v in values if _words(v) and f" {_words(v)} " in f" {text} "]
     return inside[0] if len(inside) == 1 else None
 

@@ -148,6 +148,7 @@ KINDS: dict[str, tuple[tuple[frozenset[str], ...], tuple[frozenset[str], ...]]] 
 }
 
 YES = _words("yes ja oui si true x ✓ ✔ y wahr vrai verdadero")
+NEGATIONS = _words("not no never nicht kein keine nie ne pas jamais sin nunca neither nor without")
 NO = _words("no nein non false n falsch faux falso ✗")
 
 SIGNS = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "₹": "INR", "₩": "KRW", "zł": "PLN", "₺": "TRY"}

@@ -97,6 +97,10 @@ class Knobs:
 
     latency: Delay = field(default=Delay(), metadata=_says("time until a reply begins"))
     event_delay: float = field(default=0.0, metadata=_says("time between two events of a stream, in seconds"))
+    ping: float = field(default=1.0, metadata=_says("time between two pings of a stalled stream, in seconds"))
+    keep_alive: float = field(
+        default=75.0, metadata=_says("seconds until an idle connection is closed; read at the start")
+    )
     chunk: int = field(default=0, metadata=_says("bytes in one piece of a stream; 0 sends whole events"))
     rate: float = field(default=0.0, metadata=_says("requests a second before 429; 0 is without limit"))
     burst: float = field(

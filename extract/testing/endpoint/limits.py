@@ -30,6 +30,11 @@ class Bucket:
         self._level = level - amount if taken else level
         return 0.0 if taken else (need - level) / rate
 
+    @property
+    def level(self) -> float | None:
+        """What was left at the last look; None before the first."""
+        return self._level
+
     def clear(self) -> None:
         """Full again."""
         self._level = None
@@ -65,6 +70,18 @@ class Limits:
         limit = knobs.tokens_per_minute
         wait = self._tokens.take(tokens, limit / 60, limit) if limit else 0.0
         return _reached(f"organization max TPM: {limit}", wait) if wait else None
+
+    def headers(self, knobs: Knobs) -> dict[str, str]:
+        """What the service tells of its limit of requests, where there is one."""
+        level = self._requests.level
+        if not knobs.rate or level is None:
+            return {}
+        size = knobs.burst or max(1.0, knobs.rate)
+        return {
+            "x-ratelimit-limit": str(round(knobs.rate * 60)),
+            "x-ratelimit-remaining": str(int(level)),
+            "x-ratelimit-reset": f"{(size - level) / knobs.rate:.3f}",
+        }
 
     def clear(self) -> None:
         """As at the start; what flies still flies."""

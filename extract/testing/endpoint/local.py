@@ -143,7 +143,7 @@ def _server(service: Service) -> uvicorn.Server:
         lifespan="off",
         server_header=False,
         timeout_graceful_shutdown=2,
-        timeout_keep_alive=75,
+        timeout_keep_alive=service.knobs.keep_alive,  # type: ignore[arg-type] # a timer: fractions work
         ws="none",
     )
     return uvicorn.Server(config)

@@ -59,11 +59,13 @@ def answer(ask: Ask, document: list[Block], fault: str | None, search: str) -> A
 
 def _reading(ask: Ask, document: list[Block]) -> Reading:
     texts = "\n".join(block["text"] for block in document if block["type"] == "text")
-    if ask.schema is not None:
-        return read(ask.schema, texts)
-    if _tool_wanted(ask):
-        return read(ask.tools[0]["input_schema"], texts)
-    return Reading(None, "No schema is given, so there is nothing to fill.")
+    schema = ask.tools[0]["input_schema"] if ask.schema is None and _tool_wanted(ask) else ask.schema
+    if schema is None:
+        return Reading(None, "No schema is given, so there is nothing to fill.")
+    reading = read(schema, texts)
+    if any(block["type"] in ("image", "image_url") for block in document):
+        return reading._replace(thought=f"I cannot see pictures. {reading.thought}")
+    return reading
 
 
 def _tool_wanted(ask: Ask) -> bool:

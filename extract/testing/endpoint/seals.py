@@ -47,12 +47,12 @@ class Memory:
 
     def __init__(self, capacity: int = 20_000) -> None:
         self._capacity = capacity
-        self._sent: OrderedDict[bytes, list[tuple[str, str, bool]]] = OrderedDict()
+        self._sent: OrderedDict[bytes, list[tuple[bytes, bytes, bool]]] = OrderedDict()
 
     def keep(self, conversation: bytes, blocks: Sequence[Block]) -> None:
         """Remember a reply to a conversation."""
         sent = self._sent.setdefault(conversation, [])
-        sent.append((_digest(blocks), _text(blocks), any(b["type"] != "text" for b in blocks)))
+        sent.append((_digest(blocks), _digest(_text(blocks)), any(b["type"] != "text" for b in blocks)))
         self._sent.move_to_end(conversation)
         if len(self._sent) > self._capacity:
             self._sent.popitem(last=False)
@@ -68,18 +68,17 @@ class Memory:
 
     def stripped(self, conversation: bytes, blocks: Sequence[Block]) -> bool:
         """Whether these are the texts of a reply that had more than texts."""
-        text = _text(blocks)
+        text = _digest(_text(blocks))
         return any(known == text and more for _, known, more in self._sent.get(conversation, ()))
 
 
-def _digest(blocks: Sequence[Block]) -> str:
-    return hashlib.blake2b(
-        canonical(list(blocks)).encode("utf-8", "surrogatepass"), digest_size=16
-    ).hexdigest()
+def _digest(said: Sequence[Block]) -> bytes:
+    return hashlib.blake2b(canonical(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _text(blocks: Sequence[Block]) -> str:
-    return "".join(block["text"] for block in blocks if block["type"] == "text")
+def _text(blocks: Sequence[Block]) -> list[Block]:
+    text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    return [{"type": "text", "text": text}]
 
 
 def own_turns(ask: Ask, boundaries: Sequence[Boundary], memory: Memory) -> tuple[list[int], str | None]:

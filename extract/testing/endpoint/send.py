@@ -17,7 +17,6 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-_PINGS = 1.0  # seconds between the pings of a stalled stream
 _STREAM = "text/event-stream"
 
 
@@ -84,7 +83,7 @@ async def _stream(sending: Sending, scope: Scope, receive: Receive, send: Send) 
         if sending.gap:
             await asyncio.sleep(sending.gap)
     if sending.ending == "stalled":
-        await _ping(receive, send)
+        await _ping(sending.ping, receive, send)
     elif sending.ending == "torn":
         _close(scope)
     else:
@@ -97,10 +96,10 @@ async def _start(sending: Sending, send: Send, more: list[tuple[bytes, bytes]]) 
     await send({"type": "http.response.start", "status": sending.status, "headers": headers})
 
 
-async def _ping(receive: Receive, send: Send) -> None:
+async def _ping(every: float, receive: Receive, send: Send) -> None:
     gone = asyncio.ensure_future(_gone(receive))
     try:
-        while not (await asyncio.wait([gone], timeout=_PINGS))[0]:
+        while not (await asyncio.wait([gone], timeout=every))[0]:
             await send({"type": "http.response.body", "body": messages.event("ping", {}), "more_body": True})
     finally:
         gone.cancel()

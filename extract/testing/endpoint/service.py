@@ -49,7 +49,7 @@ class Sending:
     """What is to be sent.
 
     chunks: the body; more than one when it is a stream.
-    delay: seconds before the first byte; `gap` seconds between chunks.
+    delay: seconds before the first byte; `gap` between chunks; `ping` between pings once stalled.
     ending: complete, torn, reset or stalled.
     begun: to be called when the first byte goes out.
     """
@@ -60,6 +60,7 @@ class Sending:
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     gap: float = 0.0
+    ping: float = 1.0
     ending: str = "complete"
     begun: Callable[[], None] = lambda: None
 
@@ -112,6 +113,7 @@ class Service:
         sending = self._problem(wire, taken, entry) if isinstance(taken, Problem) else taken
         entry.status = sending.status
         sending.headers["request-id"] = entry.request_id
+        sending.headers |= self._limits.headers(self.knobs)
         self.counters.settle(entry)
         return sending
 
@@ -198,6 +200,7 @@ class Service:
         sending = Sending(200, [_dump(body)], begun=lambda: self._cache.keep(lookup.pending, ask.ttl))
         if ask.stream:
             sending.media_type, sending.gap = "text/event-stream", self.knobs.event_delay
+            sending.ping = self.knobs.ping
             sending.chunks = self._cut(self._events(wiring, ask, body, entry))
         if entry.fault in OF_THE_CONNECTION:
             sending.ending = str(entry.fault)
