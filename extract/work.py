@@ -121,8 +121,8 @@ class Work:
 
 
 _ONLY_PICTURES = (
-    "pictures without a text layer, where evidence cannot be found: read them with ocr=True (pip install "
-    "'extract-pipelines[ocr]'), or mark the fields with Evidence(missing='flag')"
+    "pictures alone, no text to find evidence in: read with ocr=True (pip install 'extract-pipelines[ocr]'), "
+    "or ask for Evidence(missing='flag')"
 )
 
 
@@ -236,8 +236,11 @@ class Ledger:
     def _output_rows(self, entries: Sequence[Settled]) -> OutputRows | None:
         if self._output is None:
             return None
+        stands = not self._output.fresh  # a table that was taken away is filled again
         changed = [
-            entry for entry in entries if entry.outcome is not None and not (entry.unchanged or entry.left)
+            entry
+            for entry in entries
+            if entry.outcome is not None and not entry.left and not (entry.unchanged and stands)
         ]
         return self._output.rows(changed) if changed else None
 

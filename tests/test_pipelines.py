@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks import make_inbox
 from extract.cli import app
 from extract.documents import read_documents
 
@@ -23,10 +24,30 @@ def lines(name: str) -> list[dict[str, Any]]:
 
 def test_invoices_are_many_and_one_is_there_twice() -> None:
     frame = read_documents("invoices/*", root=DATA)
-    assert frame.height >= 14
-    assert frame["error"].null_count() == frame.height
+    assert frame.height == 33
     assert frame.height - frame["id"].n_unique() == 1
     assert frame["pages"].max() == 3
+    assert set(frame["media_type"].unique()) >= {"text/plain", "text/html", "application/pdf", "image/jpeg"}
+
+
+def test_what_cannot_be_read_says_why() -> None:
+    frame = read_documents("invoices/*", root=DATA)
+    errors = dict(frame.filter(frame["error"].is_not_null()).select("path", "error").iter_rows())
+    said = {
+        "vertraulich": "encrypted",
+        "abgebrochen": "cut",
+        "leer": "no pages",
+        "rechnungen_april": "not a PDF",
+    }
+    assert {Path(path).stem for path in errors} == set(said)
+    assert all(said[Path(path).stem] in error for path, error in errors.items())
+
+
+def test_the_files_are_those_that_the_script_makes() -> None:
+    for name, data in make_inbox.files().items():
+        kept = (DATA / "invoices" / name).read_bytes()
+        pictures = name.endswith(("jpg", "scan_2026-04-11_0001.pdf", "mercier_MT-26-0388_avec_BL.pdf"))
+        assert pictures or kept == data, name  # other versions of pillow write other JPEGs
 
 
 def test_tickets_have_a_key_and_a_second_night() -> None:
@@ -84,7 +105,8 @@ REQUIRED = ("number", "issued", "supplier", "currency", "total")
 def test_invoices_end_as_people_read_them() -> None:
     """Values that a row cannot do without are right; of the others none is made up."""
     report = run("invoices.py")
-    assert (report["rows"], report["accepted"], report["pending"]) == (19, 17, 0)
+    assert (report["rows"], report["accepted"], report["pending"]) == (33, 24, 0)
+    assert report["dead_by_reason"] == {"invalid": 3, "unreadable": 4, "unsupported": 2}
     gold = {row["path"]: row for row in lines("invoices-gold.jsonl")}
     rows = table("invoices.duckdb", "invoices")
     assert {row["path"] for row in rows} == set(gold)
@@ -103,7 +125,18 @@ def test_invoices_again_send_nothing() -> None:
     assert first["requests"] > 0
     assert second["requests"] == 0
     assert second["accepted"] == second["reused"] == first["accepted"]
-    assert second["left_dead"] == first["dead_letters"] == 2
+    assert second["left_dead"] == first["dead_letters"] == 9
+
+
+def test_evidence_in_a_pdf_has_its_page_and_box() -> None:
+    run("invoices.py")
+    with duckdb.connect("invoices.duckdb", read_only=True) as connection:
+        rows = connection.sql(
+            "SELECT e.path, e.page, e.box FROM invoices, unnest(_evidence) AS u(e) WHERE number = 'CT-0457'"
+        ).fetchall()
+    places = {path: (page, box) for path, page, box in rows}
+    assert places["/total"][0] == 2
+    assert all(box is not None and box[0] < box[2] and box[1] < box[3] for _, box in places.values())
 
 
 def test_two_nights_of_tickets() -> None:

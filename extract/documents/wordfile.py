@@ -36,7 +36,8 @@ def load(data: bytes, settings: Settings) -> Document:
         *_texts(archive, names, "footnotes"),
         *_texts(archive, names, "footer"),
     ]
-    return document_of(["\n\n".join(part for part in parts if part.strip())])
+    text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    return document_of([re.sub(r"\n{3,}", "\n\n", text)])
 
 
 def _texts(archive: zipfile.ZipFile, names: list[str], kind: str) -> Iterator[str]:
