@@ -28,6 +28,7 @@ from extract.addresses import (
 from extract.clock import Clock, SystemClock
 from extract.errors import ConfigError
 from extract.exchange import Call, Exchange, Patience
+from extract.fast_transport import FastTransport
 from extract.protocol.models import Wire
 from extract.protocol.reply import Fault, Reply
 from extract.protocol.request import Request
@@ -37,6 +38,7 @@ from extract.transport import Broken, HttpxTransport, Transport, TransportFactor
 __all__ = ["Call", "Client", "Line", "Streaming"]
 
 Streaming = Literal["auto", "always", "never"]
+Carrier = Literal["httpx", "fast"]
 
 # A plain reply shows no life until it is whole. At 30 to 50 tokens a second, the slow end of what
 # models do, 16k tokens take 5 to 9 minutes: near the default time-out, and longer than many
@@ -63,7 +65,8 @@ class Client:
     deadline: seconds for one try in all, streamed ones too.
     proxy: an address; default is what HTTPS_PROXY and NO_PROXY say (never for loopback).
     insecure: "allow" lets a key go over http:// to another machine.
-    transport: what carries the bytes, made once a connection with the number of requests at a time.
+    transport: what carries the bytes: "httpx", "fast" (the extra `fast`), or what makes a transport,
+        once a connection, from the number of requests at a time. Default EXTRACT_TRANSPORT, then "httpx".
     """
 
     base_url: str | None = None
@@ -77,7 +80,7 @@ class Client:
     deadline: float = field(default=3_600.0, kw_only=True)
     proxy: str | None = field(default=None, kw_only=True, repr=False)
     insecure: Literal["allow"] | None = field(default=None, kw_only=True)
-    transport: TransportFactory | None = field(default=None, kw_only=True, repr=False)
+    transport: Carrier | TransportFactory | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         chosen_here = self.base_url is not None
@@ -130,15 +133,26 @@ class Client:
         concurrency: requests that will fly at a time, at most. More are sent all the same.
         """
         self.check()
-        make = self.transport or self._httpx
-        transport = make(concurrency)
+        chosen = self.transport or os.environ.get("EXTRACT_TRANSPORT") or "httpx"
+        transport = self._carrier(chosen, concurrency) if isinstance(chosen, str) else chosen(concurrency)
         try:
             yield Line(self, transport, clock or SystemClock())
         finally:
             await transport.aclose()
 
-    def _httpx(self, concurrency: int) -> Transport:
-        transport = HttpxTransport(concurrency, connect_timeout=self.connect_timeout, proxy=self.proxy)
+    def _carrier(self, name: str, concurrency: int) -> Transport:
+        transport: HttpxTransport | FastTransport
+        if name == "httpx":
+            transport = HttpxTransport(concurrency, connect_timeout=self.connect_timeout, proxy=self.proxy)
+        elif name == "fast":
+            transport = FastTransport(
+                concurrency,
+                connect_timeout=self.connect_timeout,
+                proxy=self.proxy,
+                deadline=self.deadline,
+            )
+        else:
+            raise ConfigError(f"transport (EXTRACT_TRANSPORT) is 'httpx' or 'fast', not {name!r}")
         for address in filter(None, (self.base_url, self.fallback_url)):
             transport.prepare(address)
         return transport

@@ -15,7 +15,7 @@ from extract.protocol.faults import broken, read_reply, request_id_of
 from extract.protocol.reply import Reply
 from extract.protocol.request import Request
 from extract.protocol.stream import Assembler, first_data, looks_like_events
-from extract.transport import Answer, Broken, Progress
+from extract.transport import Answer, Broken, Progress, read_all
 
 _DRAIN = 1.0  # seconds for what may follow a stream's last event, so that the connection can be kept
 _LIMIT_HEADERS = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
@@ -71,7 +71,7 @@ class Exchange:
         self._headers: Mapping[str, str] = {}
         self._started_at, self._began = clock.time(), clock.now()
         self._ended: float | None = None
-        self._limit = ""
+        self._limit = "timeout"
 
     def timer(self) -> asyncio.Timeout:
         """The time-out around the try; its end moves while a stream goes on."""
@@ -85,7 +85,7 @@ class Exchange:
         kind = answer.headers.get("content-type", "")
         if 200 <= answer.status < 300 and kind.startswith("text/event-stream"):
             return await self._read_stream(answer)
-        body = b"".join([chunk async for chunk in answer.chunks()])
+        body = await read_all(answer)
         self._ended = self._clock.now()
         if looks_like_events(body):
             if 200 <= answer.status < 300:
@@ -102,10 +102,10 @@ class Exchange:
     def timed_out(self) -> Reply:
         """The reply where time ran out: whole all the same, or a fault."""
         if self._assembler is not None:
-            return self._assembler.cut("timeout", self._limit)
+            return self._assembler.cut("timeout", self._said())
         return broken(
             "timeout",
-            self._limit,
+            self._said(),
             status=self._status,
             request_id=request_id_of(self._headers),
             maybe_paid=self.progress.sent,
@@ -172,12 +172,18 @@ class Exchange:
     def _next_end(self, *, idle: bool) -> float:
         """The loop's time at which the try ends unless something comes."""
         patience = self._patience
-        ends = [
-            (self._loop_stepped + patience.timeout, f"no step forward for {patience.timeout:g} s"),
-            (self._loop_began + patience.deadline, f"not whole after {patience.deadline:g} s"),
-        ]
-        if idle:
-            now = asyncio.get_running_loop().time()
-            ends.append((now + patience.idle, f"no byte for {patience.idle:g} s"))
-        end, self._limit = min(ends)
+        end, self._limit = self._loop_stepped + patience.timeout, "timeout"
+        if (whole := self._loop_began + patience.deadline) < end:
+            end, self._limit = whole, "deadline"
+        if idle and (silent := asyncio.get_running_loop().time() + patience.idle) < end:
+            end, self._limit = silent, "idle"
         return end
+
+    def _said(self) -> str:
+        """Which of the three clocks ran out."""
+        patience = self._patience
+        return {
+            "timeout": f"no step forward for {patience.timeout:g} s",
+            "deadline": f"not whole after {patience.deadline:g} s",
+            "idle": f"no byte for {patience.idle:g} s",
+        }[self._limit]

@@ -121,6 +121,11 @@ class Gate:
                 await self._timer
 
     async def _enter(self, tokens: float, *, at_front: bool) -> Permit:
+        with self._line.lock:
+            if not self._line.waiters:  # nobody is before it: most requests go at once
+                permit = self._governor.admit(tokens, self._clock.now())
+                if permit is not None:
+                    return permit
         waiter = _Waiter(self, self._loop.create_future(), tokens)
         with self._line.lock:
             (self._line.waiters.appendleft if at_front else self._line.waiters.append)(waiter)

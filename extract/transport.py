@@ -21,9 +21,10 @@ from extract.addresses import is_loopback
 from extract.errors import ConfigError
 
 KEEP_ALIVE = 60.0  # seconds that an idle connection is kept; gateways close theirs after 60 to 100
-_PROBE_AFTER, _PROBE_EVERY = 60, 30
+PROBE_AFTER, PROBE_EVERY = 60, 30  # seconds until, and between, probes of a silent connection
 
 Headers = Sequence[tuple[str, str]]
+_MANY_HEADS = 64
 
 
 class Broken(Exception):  # noqa: N818 - not an error of ours: it becomes a fault
@@ -42,12 +43,27 @@ class Broken(Exception):  # noqa: N818 - not an error of ours: it becomes a faul
 class Answer(Protocol):
     """A reply whose head has come. headers: by lower-case name."""
 
-    status: int
-    headers: Mapping[str, str]
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes. Raises Broken."""
+        """The body as it comes. Raises Broken.
+
+        An answer may also have `async read() -> bytes`, the whole body at once.
+        """
         ...
+
+
+async def read_all(answer: Answer) -> bytes:
+    """The whole body of an answer. Raises Broken."""
+    read = getattr(answer, "read", None)
+    if read is not None:
+        whole: bytes = await read()
+        return whole
+    return b"".join([chunk async for chunk in answer.chunks()])
 
 
 class Transport(Protocol):
@@ -95,6 +111,8 @@ class HttpxTransport:
     proxy: str | None = None
     _free: dict[str, list[_Slot]] = field(default_factory=dict)
     _contexts: dict[str, ssl.SSLContext] = field(default_factory=dict)
+    _urls: dict[str, httpx.URL] = field(default_factory=dict)
+    _heads: dict[int, tuple[Headers, httpx.Headers]] = field(default_factory=dict)
     _closed: bool = False
 
     @asynccontextmanager
@@ -139,16 +157,32 @@ class HttpxTransport:
     ) -> _HttpxAnswer:
         request = httpx.Request(
             "POST",
-            url,
-            headers=[*headers, ("content-length", str(len(body)))],
+            self._url(url),
+            headers=self._head(headers),
             stream=_Body(body, progress),
             extensions={"timeout": {"connect": self.connect_timeout}},
         )
+        request.headers["content-length"] = str(len(body))
         slot.used += 1
         try:
             return _HttpxAnswer(await slot.transport.handle_async_request(request))
         except httpx.TransportError as error:
             raise _broken(error, sent=progress.sent, reused=slot.used > 1) from None
+
+    def _url(self, url: str) -> httpx.URL:
+        """The address as httpx takes it, parsed once."""
+        if url not in self._urls:
+            self._urls[url] = httpx.URL(url)
+        return self._urls[url]
+
+    def _head(self, headers: Headers) -> httpx.Headers:
+        """The headers as httpx takes them, made once for each list that comes again and again."""
+        known = self._heads.get(id(headers))
+        if known is None or known[0] is not headers:
+            if len(self._heads) >= _MANY_HEADS:
+                self._heads.clear()
+            known = self._heads[id(headers)] = (headers, httpx.Headers(headers))
+        return known[1]
 
     def _take(self, origin: str) -> _Slot:
         free = self._free.get(origin)
@@ -199,8 +233,22 @@ class _HttpxAnswer:
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
         self.status = response.status_code
-        self.headers: Mapping[str, str] = dict(response.headers)
+        self.headers = _headers_of(response.headers.raw)
         self.whole = False
+
+    async def read(self) -> bytes:
+        """The whole body; what is not compressed is not passed through the layers that undo it."""
+        if self.headers.get("content-encoding", "identity") != "identity":
+            return b"".join([chunk async for chunk in self.chunks()])
+        stream = self._response.stream
+        assert isinstance(stream, httpx.AsyncByteStream)
+        try:
+            body = b"".join([chunk async for chunk in stream])
+            await stream.aclose()
+        except httpx.TransportError as error:
+            raise Broken("torn", _said(error), sent=True) from None
+        self.whole = True
+        return body
 
     async def chunks(self) -> AsyncIterator[bytes]:
         try:
@@ -212,6 +260,15 @@ class _HttpxAnswer:
 
     async def aclose(self) -> None:
         await self._response.aclose()
+
+
+def _headers_of(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    """By lower-case name; what stands several times is joined, as HTTP says."""
+    headers: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
 
 
 # in the handshake: what waiting does not mend, unlike a connection that broke in it
@@ -250,7 +307,7 @@ def environment_proxy(origin: str) -> str | None:
 def _keep_alive_options() -> list[tuple[int, int, int]]:
     """A reply can take minutes in which nothing moves: routers forget such connections without these."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    for name, value in (("TCP_KEEPIDLE", _PROBE_AFTER), ("TCP_KEEPINTVL", _PROBE_EVERY)):
+    for name, value in (("TCP_KEEPIDLE", PROBE_AFTER), ("TCP_KEEPINTVL", PROBE_EVERY)):
         number = getattr(socket, name, None)
         if number is not None:
             options.append((socket.IPPROTO_TCP, number, value))

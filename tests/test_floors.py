@@ -39,6 +39,7 @@ FLOORS: dict[str, int] = {
     # 4: the outside: network, limits, files, tables
     "addresses": 4,
     "transport": 4,
+    "fast_transport": 4,
     "exchange": 4,
     "client": 4,
     "rates": 4,
@@ -63,10 +64,12 @@ FLOORS: dict[str, int] = {
     "engine": 5,
     "intake": 5,
     "host": 5,
+    "plan_math": 5,
     # 6: the face
     "texts": 6,
     "results": 6,
     "signature": 6,
+    "planning": 6,
     "run": 6,
     "session": 6,
     "running": 6,
@@ -92,6 +95,8 @@ EXTRAS = {
     "kreuzberg": "kreuzberg",
     "rapidocr": "rapidocr",
     "pyarrow": "pyarrow",
+    "pyreqwest": "pyreqwest",
+    "jsonschema_rs": "jsonschema-rs",
     "pytest": "pytest",
 }
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.

@@ -23,6 +23,7 @@ from extract.schema.finding import Finding
 from extract.schema.fits import is_exactly, same
 from extract.schema.forms import form_of
 from extract.schema.jsontext import JsonTextError, read, show, unwrap, write
+from extract.schema.quick import quick_yes
 from extract.schema.wire import FORM, KEYS, Schema
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Checker:
         self._decode = decode
         self._explain = explain
         self._schema: Validator | None = None
+        self._quick: Callable[[Any], bool] | None = None
 
     def check(self, text: str) -> Any:
         """The validated value of a reply's text, or `Findings`."""
@@ -65,8 +67,9 @@ class Checker:
 
     def _against_schema(self, wire: Any) -> list[Finding]:
         if self._schema is None:
-            self._schema = _validator_class()(self._judge, format_checker=_formats())
-        if self._schema.is_valid(wire):
+            self._schema = _built(self._judge)
+            self._quick = quick_yes(self._judge, lambda part: _built(part).is_valid)
+        if (self._quick is not None and self._quick(wire)) or self._schema.is_valid(wire):
             return []
         return self._explain.of_schema(self._schema.iter_errors(wire), wire)
 
@@ -84,6 +87,11 @@ class Checker:
         except Exception as error:  # a validator of the model's author that cannot read this value
             wanted = f"a value that the model's own validators can read ({type(error).__name__}: {error})"
             return Findings([Finding("value", "", "", show(wire), wanted)])
+
+
+def _built(schema: Schema) -> Validator:
+    validator: Validator = _validator_class()(schema, format_checker=_formats())
+    return validator
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,187 @@
+"""The extra `fast`: pyreqwest behind the seam, for `Client(transport="fast")`.
+
+reqwest with rustls, which trusts what the machine trusts. It asks nothing twice, follows nothing and
+reads no environment of its own. Knows nothing of models, keys, faults or retries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from extract.errors import ConfigError, MissingExtraError
+from extract.transport import (
+    KEEP_ALIVE,
+    PROBE_AFTER,
+    PROBE_EVERY,
+    Broken,
+    Headers,
+    Progress,
+    environment_proxy,
+    origin_of,
+)
+
+if TYPE_CHECKING:
+    from pyreqwest.client import Client as Session
+    from pyreqwest.response import Response
+
+
+@dataclass(slots=True)
+class FastTransport:
+    """pyreqwest, one session an origin.
+
+    keep: most idle connections that are kept. connect_timeout: seconds.
+    proxy: an address, or None to go by the environment (never for loopback).
+    deadline: seconds after which an exchange that nobody waits for any more is ended: the library does
+        not end it by itself when its caller is cancelled.
+    """
+
+    keep: int
+    connect_timeout: float = 10.0
+    proxy: str | None = None
+    deadline: float = 3_600.0
+    _sessions: dict[str, Session] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Headers, body: bytes, *, progress: Progress
+    ) -> AsyncIterator[_Plain | _Streamed]:
+        """One exchange over a free connection, or a new one."""
+        asked = self._session(origin_of(url)).post(url).headers(headers).body_bytes(body)
+        if ("accept", "text/event-stream") in headers:
+            request = asked.streamed_read_buffer_limit(0).build_streamed()
+            progress.sent = True  # it does not tell when the last byte has gone: rather one too many
+            try:
+                response = await request.__aenter__()
+            except Exception as error:
+                raise _broken(error) from None
+            try:
+                yield _Streamed(response)
+            finally:
+                await request.__aexit__(None, None, None)
+        else:
+            progress.sent = True
+            try:
+                response = await asked.build().send()
+            except Exception as error:
+                raise _broken(error) from None
+            yield _Plain(response)
+
+    def prepare(self, address: str) -> None:
+        """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
+        self._session(origin_of(address))
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        sessions = list(self._sessions.values())
+        self._sessions.clear()
+        for session in sessions:
+            await session.close()
+
+    def _session(self, origin: str) -> Session:
+        session = self._sessions.get(origin)
+        if session is None:
+            session = self._sessions[origin] = self._open(origin)
+        return session
+
+    def _open(self, origin: str) -> Session:
+        builder: Any = _builder()
+        builder = (
+            builder.no_proxy()
+            .follow_redirects(False)
+            .referer(False)
+            .http1_lower_case_headers()
+            .connect_timeout(timedelta(seconds=self.connect_timeout))
+            .timeout(timedelta(seconds=self.deadline))
+            .pool_max_idle_per_host(self.keep)
+            .pool_idle_timeout(timedelta(seconds=KEEP_ALIVE))
+            .tcp_keepalive(timedelta(seconds=PROBE_AFTER))
+            .tcp_keepalive_interval(timedelta(seconds=PROBE_EVERY))
+        )
+        if proxy := self.proxy or environment_proxy(origin):
+            builder = builder.proxy(_proxied(proxy, origin))
+        session: Session = builder.build()
+        return session
+
+
+def _builder() -> Any:
+    try:
+        from pyreqwest.client import ClientBuilder
+    except ImportError:
+        raise MissingExtraError("pyreqwest", "fast", 'transport="fast"') from None
+    return ClientBuilder()
+
+
+def _proxied(proxy: str, origin: str) -> Any:
+    from pyreqwest.proxy import ProxyBuilder
+
+    try:
+        return ProxyBuilder.all(proxy)
+    except ValueError as error:
+        raise ConfigError(
+            f"the proxy for {origin} cannot be used: {error}: check HTTPS_PROXY, ALL_PROXY or proxy="
+        ) from None
+
+
+class _Head:
+    """What both kinds of answer know: status and headers."""
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
+
+
+class _Plain(_Head):
+    """An answer that has come whole."""
+
+    async def read(self) -> bytes:
+        return bytes(await self._response.bytes())
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield await self.read()
+
+
+class _Streamed(_Head):
+    """An answer whose body comes piece by piece."""
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        reader: Any = self._response.body_reader
+        try:
+            while (chunk := await reader.read_chunk()) is not None:
+                yield bytes(chunk)
+        except Exception as error:
+            raise Broken("torn", _said(error), sent=True) from None
+
+
+# in the handshake: what waiting does not mend, unlike a connection that broke in it
+_UNTRUSTED = ("invalid peer certificate", "corrupt message", "UnknownIssuer")
+
+
+def _broken(error: Exception) -> Broken:
+    """What a failure on the way to an answer is. What is no error of the library is ours, and goes on."""
+    from pyreqwest.exceptions import DecodeError, PyreqwestError
+
+    if not isinstance(error, PyreqwestError):
+        raise error
+    said = _said(error)
+    if "(Connect)" in said:
+        if "tunnel error" in said or "proxy" in said:
+            return Broken("proxy", said, sent=False)
+        return Broken("tls" if any(word in said for word in _UNTRUSTED) else "connect", said, sent=False)
+    if isinstance(error, DecodeError):  # an answer had begun
+        return Broken("torn", said, sent=True)
+    return Broken("reset", said, sent=True)
+
+
+def _said(error: Exception) -> str:
+    """The message with its causes, without the address, which may carry what is nobody's business."""
+    details: Any = getattr(error, "details", None) or {}
+    causes = [cause["message"] for cause in details.get("causes") or ()]
+    shown = [cause for cause in causes if " for url (" not in cause] or [
+        str(error.args[0] if error.args else error)
+    ]
+    return f"{type(error).__name__}: {': '.join(shown)}"
