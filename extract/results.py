@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from extract.schema.columns import Columns
@@ -83,6 +84,19 @@ class Results:
             dead = store.rows(self.job, run_id=self.run_id, state="dead")
         return letters.join(dead.select("key"), on="key", how="semi", maintain_order="left")
 
+    def values(self) -> dict[str, Any]:
+        """The accepted values by key, in the order of the input."""
+        with self._store() as store:
+            answers = store.answers_of(self.run_id)
+        return {key: self.compiled.load(answer) for key, answer in answers.select("key", "answer").iter_rows()}
+
+    def paid(self) -> Decimal | None:
+        """What the rows of this run have cost in all, now and before; None where nothing is known."""
+        with self._store() as store:
+            answered = store.answers_of(self.run_id).unique("fingerprint")["cost"]
+        known = [cost for cost in (*answered, *self.dead_letters()["cost"]) if cost is not None]
+        return sum(known, Decimal(0)) if known else None
+
     def figures(self) -> Figures:
         """What the store tells of the run."""
         with self._store() as store:
@@ -102,11 +116,5 @@ class Results:
 
     @contextmanager
     def _store(self) -> Iterator[Store]:
-        if isinstance(self.target, Store):
-            yield self.target
-            return
-        store = Store.open(self.target)
-        try:
+        with Store.look(self.target) as store:
             yield store
-        finally:
-            store.close()
