@@ -279,6 +279,36 @@ def test_lineage(folder: Path) -> None:
     assert call("lineage", "slips.duckdb", "slips/z.txt").exit_code == 1
 
 
+def test_a_report_in_lines_as_json_and_as_a_page(folder: Path) -> None:
+    run(folder)
+    shown = call("report", "slips.duckdb", "--html", "report.html")
+    assert shown.exit_code == 0, shown.output
+    assert "2 of 3 rows" in shown.stdout
+    assert "<html" in Path("report.html").read_text("utf-8")
+    found = json.loads(call("report", "slips.duckdb", "--json").stdout)
+    assert found["counts"]["accepted"] == 2
+    assert call("report", "slips.duckdb", "--run", "nope").exit_code == 1
+
+
+def test_two_stores_beside_each_other(folder: Path) -> None:
+    run(folder)
+    run(folder, "--store", "other.duckdb", "--limit", 1)
+    compared = call("report", "slips.duckdb", "--compare", "other.duckdb", "--html", "both.html")
+    assert compared.exit_code == 0, compared.output
+    assert "other" in Path("both.html").read_text("utf-8")
+
+
+def test_a_row_beside_its_document(folder: Path) -> None:
+    run(folder)
+    shown = call("show", "slips.duckdb", "slips/a.txt", "--html", "row.html", "--pipeline", folder / "job.py")
+    assert shown.exit_code == 0, shown.output
+    assert "Corner Bakery" in Path("row.html").read_text("utf-8")
+    bare = call("show", "slips.duckdb", "slips/a.txt", "--html", "bare.html", "--json")
+    assert json.loads(bare.stdout)["html"] == "bare.html"
+    assert call("show", "slips.duckdb", "slips/z.txt", "--html", "row.html").exit_code == 1
+    assert call("show", "slips.duckdb", "a", "--html", "x.html", "--input", "y").exit_code == 1
+
+
 def test_schema_of_a_model_and_of_a_pipeline(folder: Path) -> None:
     by_model = json.loads(call("schema", f"{folder / 'job.py'}:Slip", "--json").stdout)
     by_pipeline = json.loads(call("schema", f"{folder / 'job.py'}:pipeline", "--json").stdout)
@@ -298,6 +328,16 @@ def test_a_dialect_that_is_none(folder: Path) -> None:
 
 def test_help_names_every_command() -> None:
     shown = call("--help").stdout
-    for command in ("run", "schema", "status", "dead-letters", "lineage", "redrive", "serve"):
+    for command in (
+        "run",
+        "schema",
+        "status",
+        "dead-letters",
+        "lineage",
+        "redrive",
+        "report",
+        "show",
+        "serve",
+    ):
         assert command in shown
     assert "130" in shown
