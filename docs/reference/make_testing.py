@@ -1,4 +1,4 @@
-"""Writes testing.md from the code: `python docs/reference/make_testing.py` after changing a knob or a rule."""
+"""Writes testing.md from the code: run it after a change of knobs or rules."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ with ScriptedReplies(["no JSON", 429, {"number": "A-1"}]) as script:
 
 One reply a request, in order, or a function from the request. A reply is a text, a value (sent as JSON), a
 whole message, a status, bytes, a list of bytes (a stream, piece by piece), an exception (the connection
-breaks), a `Reply` with everything said, or the library's own `Message` or `Fault`. A request beyond the script
-fails the block.
+breaks), a `Reply` with everything said, or the library's own `Message` or `Fault`. A request beyond the
+script fails the block.
 
 ## Record and replay
 
@@ -77,8 +77,8 @@ KNOBS = """\
 ## Knobs
 
 Written `name=value,name=value`; a share without a value is 1. Times are seconds or `200ms`, `2m`, `1h`;
-`latency` also takes `100ms-300ms`, `normal:200ms:50ms` and `lognormal:200ms:0.6`. Shares are 0 to 1 and at most
-1 together. Which request gets which fault follows from `seed`, its bytes and how often they came.
+`latency` also takes `100ms-300ms`, `normal:200ms:50ms` and `lognormal:200ms:0.6`. Shares are 0 to 1 and at
+most 1 together. Which request gets which fault follows from `seed`, its bytes and how often they came.
 
 | knob | default | |
 |---|---|---|
