@@ -42,8 +42,8 @@ def _held(path: Path) -> dict[str, Any]:
 
 
 def _show_live(live: dict[str, Any], store: Path) -> None:
-    state = "writing" if live.get("alive") else "left by a process that is gone: run it again to go on"
-    typer.echo(f"{store}: {state}")
+    told = "a run writes to it" if live.get("alive") else "in use; the last run that told of itself said"
+    typer.echo(f"{store}: {told}")
     for name, value in live.items():
         if name != "alive":
             typer.echo(f"{name:<14}{cell(value)}")
