@@ -88,7 +88,9 @@ class Results:
         """The accepted values by key, in the order of the input."""
         with self._store() as store:
             answers = store.answers_of(self.run_id)
-        return {key: self.compiled.load(answer) for key, answer in answers.select("key", "answer").iter_rows()}
+        return {
+            key: self.compiled.load(answer) for key, answer in answers.select("key", "answer").iter_rows()
+        }
 
     def paid(self) -> Decimal | None:
         """What the rows of this run have cost in all, now and before; None where nothing is known."""

@@ -43,6 +43,15 @@ class Run:
         """Rows of this input that no answer was accepted for, one row each, in the order of the input."""
         return self._results.dead_letters()
 
+    @property
+    def results(self) -> Results:
+        """Where the rows are: for what is built on a run, as `extract.labels`."""
+        return self._results
+
+    def values(self) -> dict[str, Any]:
+        """The accepted values of the output model, by key, in the order of the input."""
+        return self._results.values()
+
     def exploded(self, field: str) -> pl.DataFrame:
         """The items of a list field of the accepted rows, one row each: key, `index`, the item's columns.
 

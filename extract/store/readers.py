@@ -48,11 +48,11 @@ class Readers:
         """Accepted answers of the rows that a run saw, also those answered earlier, in input order.
 
         Columns: position, key, fingerprint, answer, reused, model, answer_run_id, request_id, finished_at,
-        evidence (JSON or null).
+        evidence (JSON or null), cost, attempts.
         """
         return self._frame(
             f"SELECT r.position, r.key, r.fingerprint, a.answer, r.reused, a.model, "
-            f"a.run_id AS answer_run_id, a.request_id, a.finished_at, a.evidence "
+            f"a.run_id AS answer_run_id, a.request_id, a.finished_at, a.evidence, a.cost, a.attempts "
             f"FROM {self._t('rows')} r JOIN {self._t('answers')} a ON a.fingerprint = r.fingerprint "
             f"WHERE r.state = 'accepted' AND {{}} ORDER BY r.position, r.key",
             {"r.run_id": run_id},
@@ -95,6 +95,13 @@ class Readers:
         """Inputs, requests and replies of accepted rows, where `keep="all"` wrote them."""
         return self._frame(
             f"SELECT k.* FROM {self._t('kept')} k WHERE {{}} ORDER BY k.key", {"k.job": job, "k.key": key}
+        )
+
+    def labels(self, job: str, key: str | None = None) -> pl.DataFrame:
+        """What people said of answers, in the order in which they said it."""
+        return self._frame(
+            f"SELECT l.* FROM {self._t('labels')} l WHERE {{}} ORDER BY l.at, l.rowid",
+            {"l.job": job, "l.key": key},
         )
 
     def lineage(self, job: str, key: str) -> dict[str, pl.DataFrame]:

@@ -228,6 +228,23 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelRow:
+    """What somebody said of a field of an answer. before, after: JSON. at: epoch seconds."""
+
+    job: str
+    key: str
+    field: str
+    act: str
+    before: str | None
+    after: str | None
+    note: str | None
+    who: str
+    at: float
+    run_id: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """What a store holds, over all its runs (or those of one job)."""
 

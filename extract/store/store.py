@@ -23,7 +23,8 @@ from extract.store.ledger import Ledger
 from extract.store.outputs import Outputs
 from extract.store.policy import Policy
 from extract.store.readers import Readers
-from extract.store.rows import AnswerRow, Batch, Keep, RowRow, RunEnd, RunStart, Sink
+from extract.store.rows import AnswerRow, Batch, Keep, LabelRow, RowRow, RunEnd, RunStart, Sink
+from extract.store.schema import LABELS
 from extract.store.sql import unlearn
 from extract.store.status import status_path, write_status
 from extract.store.writer import Writer
@@ -138,6 +139,11 @@ class Store(Readers):
     def reopen(self, job: str, keys: Sequence[str]) -> Future[None]:
         """Mark dead letters as open again."""
         return self._submit(lambda: self._set_status(job, keys, "open"))
+
+    def label(self, rows: Sequence[LabelRow]) -> Future[None]:
+        """Keep what somebody said of answers. Earlier words stay; the last one on a field counts."""
+        kept = list(rows)
+        return self._submit(lambda: self._ledger.transaction(lambda: self._ledger.insert(LABELS, kept)))
 
     def write_status(self, values: Mapping[str, Any]) -> None:
         """Replace the status file beside the store; nothing for a store in memory. Raises OSError."""
