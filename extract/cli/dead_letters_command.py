@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from extract.cli.show import findings, sentences, show_dead_letters
+from extract.cli.show import reasons, show_dead_letters
 from extract.cli.stores import open_store
 from extract.cli.text import as_json as to_json
 from extract.cli.text import cell, plural
@@ -62,7 +62,7 @@ def _read(value: Any) -> Any:
 
 def _show(row: dict[str, Any]) -> None:
     typer.echo(f"{cell(row['key'])}: {row['reason']} ({row['status']})")
-    for line in sentences(findings(row)):
+    for line in reasons(row):
         typer.echo(f"  - {line}")
     typer.echo("")
     for name, value in row.items():

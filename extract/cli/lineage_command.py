@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from extract.cli.show import findings, sentences
+from extract.cli.show import reasons
 from extract.cli.stores import open_store
 from extract.cli.text import as_json as to_json
 from extract.cli.text import cell, table
@@ -51,7 +51,7 @@ def _show(job: str, key: str, parts: dict[str, list[dict[str, Any]]]) -> None:
             typer.echo(f"\nfound in the document\n{table(spans, SPAN_COLUMNS)}")
     for entry in parts["dead_letter"]:
         typer.echo(f"\ndead letter: {entry['reason']} ({entry['status']}), {entry['attempts']} requests")
-        for line in sentences(findings(entry)):
+        for line in reasons(entry):
             typer.echo(f"  - {line}")
 
 

@@ -37,7 +37,7 @@ def show_dead_letters(frame: pl.DataFrame) -> None:
     rows = frame.head(SHOWN).to_dicts()
     for row in rows:
         typer.echo(f"  {cell(row['key'])}: {row['reason']}")
-        told = sentences(findings(row))
+        told = reasons(row)
         for line in told[:TOLD]:
             typer.echo(f"      {line}")
         if len(told) > TOLD:
@@ -63,6 +63,14 @@ def findings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The findings of a dead letter."""
     kept = row.get("findings")
     return list(json.loads(kept)) if isinstance(kept, str) else list(kept or [])
+
+
+def reasons(row: Mapping[str, Any]) -> list[str]:
+    """Why a row is a dead letter: what was wrong with the answer, or with an input that was never sent."""
+    found = findings(row)
+    if row.get("attempts"):
+        return sentences(found)
+    return [str(cell(finding.get("found") or finding.get("expected"))) for finding in found]
 
 
 def sentences(found: Sequence[Mapping[str, Any]]) -> list[str]:

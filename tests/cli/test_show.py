@@ -7,7 +7,7 @@ import json
 import pytest
 
 from extract.cli.dead_letters_command import kept_text
-from extract.cli.show import findings, sentences, shared_folder
+from extract.cli.show import findings, reasons, sentences, shared_folder
 
 REQUEST = {
     "model": "kimi-k3.1-pro",
@@ -38,6 +38,12 @@ def test_what_is_null_is_told_in_one_line() -> None:
         "the answer: expected one JSON object",
         "a: unreadable: cut",
     ]
+
+
+def test_what_was_never_sent_is_told_as_it_was_found() -> None:
+    unreadable = {"path": "", "found": "the PDF has no pages", "expected": "an input that can be read"}
+    assert reasons({"attempts": 0, "findings": [unreadable]}) == ["the PDF has no pages"]
+    assert reasons({"attempts": 1, "findings": [unreadable]}) != ["the PDF has no pages"]
 
 
 def test_findings_as_stored_or_as_values() -> None:
