@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from extract.schema.fits import MODEL, WIRE, Fits
 from extract.schema.jsontext import write
 from extract.schema.shape import (
+    BOX,
     Array,
     Either,
     Field,
@@ -120,11 +121,14 @@ class Turner:
 
     def _either(self, branches: tuple[Node, ...], turns: list[Turn | None], side: str) -> Turn:
         ways = [(self.fits.test(branch, side), turn) for branch, turn in zip(branches, turns, strict=True)]
+        strays = [self.fits.test(branch, WIRE) for branch in branches] if side == MODEL else []
 
         def turn(value: Any) -> Any:
             for fits, way in ways:
                 if fits(value):
                     return way(value) if way else value
+            if any(stray(value) for stray in strays):  # it would pass for a branch that it is not
+                raise ValueError("a value in the wire shape stands where the model's shape is needed")
             return value
 
         return turn
@@ -179,6 +183,8 @@ def key_text(value: Any) -> str:
 
 def _decode_pairs(node: Pairs, inner: Turn | None) -> Turn:
     def decode(value: Any) -> Any:
+        if node.boxed and isinstance(value, dict):
+            value = value.get(BOX)
         if not isinstance(value, list) or not all(isinstance(item, dict) and "key" in item for item in value):
             return value
         out: dict[str, Any] = {}
@@ -222,7 +228,8 @@ def _encode_pairs(node: Pairs, inner: Turn | None) -> Turn:
             raise ValueError("a list stands where the model has a dict")
         if not isinstance(value, dict):
             return value
-        return [{"key": read(key), "value": inner(got) if inner else got} for key, got in value.items()]
+        pairs = [{"key": read(key), "value": inner(got) if inner else got} for key, got in value.items()]
+        return {BOX: pairs} if node.boxed else pairs
 
     return encode
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from extract.schema.forms import form_of
-from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
+from extract.schema.shape import BOX, Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
 
 WIRE: Literal["wire"] = "wire"
 MODEL: Literal["model"] = "model"
@@ -63,10 +63,15 @@ class Fits:
             case Record():
                 return self._record(node, side)
             case Quoted(inner=quoted):
-                within = self.test(quoted, side)
-                return within if side == MODEL else lambda value: _is_quoted(value) and within(value["value"])
+                return self._quoted(quoted, side)
             case Ref(target=target):
                 return self._ref(target, side)
+
+    def _quoted(self, node: Node, side: str) -> Test:
+        test = self.test(node, side)
+        if side == MODEL:
+            return test
+        return lambda value: _is_object_of(value, "quote", "value") and test(value["value"])
 
     def _ref(self, target: str, side: str) -> Test:
         if (target, side) not in self._named:
@@ -79,16 +84,9 @@ class Fits:
         if side == MODEL:
             return lambda value: isinstance(value, dict) and all(map(inner, value.values()))
         key = self.test(node.key, side)
-        return lambda value: (
-            isinstance(value, list)
-            and all(
-                isinstance(item, dict)
-                and item.keys() == {"key", "value"}
-                and key(item["key"])
-                and inner(item["value"])
-                for item in value
-            )
-        )
+        if node.boxed:
+            return lambda value: _is_object_of(value, BOX) and _are_pairs(value[BOX], key, inner)
+        return lambda value: _are_pairs(value, key, inner)
 
     def _record(self, node: Record, side: str) -> Test:
         tests = [self.test(field.node, side) for field in node.fields]
@@ -115,8 +113,14 @@ class Fits:
         return test_record
 
 
-def _is_quoted(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() == {"quote", "value"}
+def _is_object_of(value: Any, *keys: str) -> bool:
+    return isinstance(value, dict) and value.keys() == set(keys)
+
+
+def _are_pairs(value: Any, key: Test, inner: Test) -> bool:
+    return isinstance(value, list) and all(
+        _is_object_of(item, "key", "value") and key(item["key"]) and inner(item["value"]) for item in value
+    )
 
 
 def _scalar(node: Scalar) -> Test:

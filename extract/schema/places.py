@@ -6,12 +6,12 @@ Walks the tree of shapes beside the value. Knows no schema and no finding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from extract.schema.decode import key_text
 from extract.schema.fits import MODEL, Fits
-from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
+from extract.schema.shape import BOX, Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape
 
 Part = str | int
 NOWHERE = object()
@@ -137,6 +137,8 @@ class _Walk:
                 return node
 
     def _pair(self, node: Pairs, key: str, rest: list[Part]) -> Node:
+        if node.boxed:
+            self._take_wire(BOX)
         index = next(
             (
                 number
@@ -204,6 +206,8 @@ def _has(node: Node, part: Part) -> bool:
     match node:
         case Record(fields=fields):
             return any(part == field.wire for field in fields)
+        case Pairs(boxed=True):
+            return part == BOX
         case Array() | Pairs():
             return number
         case Quoted():
@@ -223,6 +227,8 @@ def _down_wire(node: Node, wire: Sequence[Part], value: Any) -> tuple[int, list[
             return 1, [field.name if node.array else field.alias], field.node
         case Array(item=item):
             return 1, [part], item
+        case Pairs(boxed=True):
+            return 1, [], replace(node, boxed=False)
         case Pairs():
             item = step(value, part)
             key: Part = key_text(item["key"]) if isinstance(item, dict) and "key" in item else part

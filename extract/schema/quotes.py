@@ -11,7 +11,20 @@ from typing import Any
 from extract.schema.decode import key_text
 from extract.schema.fits import WIRE, Fits
 from extract.schema.jsontext import pointer
-from extract.schema.shape import Array, Either, Maybe, Node, Pairs, Quoted, Record, Ref, Scalar, Shape, below
+from extract.schema.shape import (
+    BOX,
+    Array,
+    Either,
+    Maybe,
+    Node,
+    Pairs,
+    Quoted,
+    Record,
+    Ref,
+    Scalar,
+    Shape,
+    below,
+)
 
 Path = tuple[str | int, ...]
 
@@ -49,7 +62,7 @@ class Quotes:
                 for index, one in enumerate(value):
                     yield from self._walk(item, one, (*path, index))
             case Pairs(value=inner):
-                for one in value:
+                for one in value[BOX] if node.boxed else value:
                     yield from self._walk(inner, one["value"], (*path, key_text(one["key"])))
             case Record(fields=fields):
                 for field in fields:

@@ -46,8 +46,13 @@ EVIDENCE = "extract_evidence"
 
 _LATER_NAMES = {
     **{name: name for name in ("minLength", "maxLength", "minItems", "maxItems", "pattern")},
-    **{"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"},
-    **{"multiple_of": "multipleOf", "max_digits": "maxDigits", "decimal_places": "decimalPlaces"},
+    "ge": "minimum",
+    "le": "maximum",
+    "gt": "exclusiveMinimum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "max_digits": "maxDigits",
+    "decimal_places": "decimalPlaces",
 }
 _ANYTHING = (
     "any value has no wire type; say what it holds (a model, `dict[str, str]`, a union), "

@@ -38,6 +38,8 @@ class Note:
 
 
 NO_NOTE = Note()
+BOX = "entries"
+"""The property of a boxed dict on the wire."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,13 +78,18 @@ class Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """A dict: a JSON object with free keys in the model's shape, a list of {key, value} on the wire."""
+    """A dict: a JSON object with free keys in the model's shape, a list of {key, value} on the wire.
+
+    boxed: on the wire the list stands in an object of its own, since the dict is in a union with lists,
+    and an empty one must be told from an empty list.
+    """
 
     key: Node
     value: Node
     rules: Rules = ()
     note: Note = NO_NOTE
     free: bool = False
+    boxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

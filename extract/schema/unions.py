@@ -6,6 +6,7 @@ Knows core schemas of unions; a branch is read by the reader.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from extract.schema.scalars import Core
@@ -24,6 +25,8 @@ def read_union(reader: Reader, core: Core, place: Place) -> Node:
     if len(branches) == 1:
         return branches[0]
     _warn_of_twins(reader, branches, place)
+    if any(isinstance(branch, Array) for branch in branches):
+        branches = [replace(one, boxed=True) if isinstance(one, Pairs) else one for one in branches]
     return Either(tuple(branches), tuple(labels))
 
 

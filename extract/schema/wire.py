@@ -16,6 +16,7 @@ from extract.schema.dialect import Dialect
 from extract.schema.forms import form_of
 from extract.schema.scalars import LATER
 from extract.schema.shape import (
+    BOX,
     Array,
     Either,
     Field,
@@ -168,7 +169,10 @@ class Writer:
             "",
         )
         keys = {KEYS: _key_kind(node.key)} if self.judge else {}
-        return {"type": "array", **self._words(notes, told), "items": item, **carried, **keys}
+        if not node.boxed:
+            return {"type": "array", **self._words(notes, told), "items": item, **carried, **keys}
+        entries = {"type": "array", **self._words((), told), "items": item, **carried, **keys}
+        return _object({BOX: entries}, "" if self.judge else describe(notes, ()))
 
     def _record(self, node: Record, path: str, notes: tuple[Note, ...]) -> Schema:
         properties: dict[str, Schema] = {}

@@ -117,6 +117,20 @@ def test_rewritten_branches_are_told_apart_both_ways(annotation: Any, texts: lis
         assert schema.check(schema.encode(got)) == got
 
 
+def test_a_dict_beside_a_list_is_told_from_it_even_when_both_are_empty() -> None:
+    schema = compiled(dict[str, int] | list[int])
+    assert schema.encode('{"x":{"a":1}}') == '{"x":{"entries":[{"key":"a","value":1}]}}'
+    assert schema.check(schema.encode('{"x":{}}')).x == {}
+    assert schema.check(schema.encode('{"x":[]}')).x == []
+    finding = schema.check('{"x":{"entries":[{"key":"a","value":"1"}]}}')[0]
+    assert (finding.path, finding.wire_path) == ("/x/a", "/x/entries/0/value")
+
+
+def test_a_value_that_is_already_in_the_wire_shape_is_no_example_in_the_models() -> None:
+    with pytest.raises(ValueError, match="the model's shape is needed"):
+        compiled(dict[str, int] | bool).encode('{"x":[]}')
+
+
 def test_null_stays_reachable_and_last() -> None:
     for annotation in (Literal["low", None], Literal["low"] | None, None | Literal["low"]):
         assert compiled(annotation).schema["properties"]["x"] == {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field, create_model
@@ -95,9 +95,9 @@ def test_many_nested_definitions_are_counted_in_no_time() -> None:
 
 
 def test_anthropic_counts_unions_and_optionals() -> None:
-    assert compile_schema(wide(16, Optional[int]), "anthropic").counts.unions.value == 16
+    assert compile_schema(wide(16, int | None), "anthropic").counts.unions.value == 16
     with pytest.raises(ModelError, match=r"Wide: 17 properties that are unions .*anthropic takes at most 16"):
-        compile_schema(wide(17, Optional[int]), "anthropic")
+        compile_schema(wide(17, int | None), "anthropic")
     assert any("leaf" in text for text in compile_schema(wide(61), "anthropic").warnings)
     assert any("enum values" in text for text in compile_schema(enum_of(161), "anthropic").warnings)
 
