@@ -30,7 +30,7 @@ _CLOSED_BY = {  # end tags that HTML lets one leave out
     "dt": {"dt", "dd"},
     "dd": {"dt", "dd"},
     "option": {"option"},
-    "head": {"body"},
+    "head": _BLOCKS,
 }
 _HIDDEN = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|(?<!-)font-size\s*:\s*0(?![.\d]*[1-9])", re.I

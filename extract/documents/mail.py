@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
+from pathlib import PurePath
 
 from extract.documents.document import Attachment, Document, Settings, UnreadableError, document_of
 from extract.documents.html import html_text
@@ -56,11 +57,11 @@ def _attachments(message: EmailMessage) -> list[Attachment]:
 
 def _name(wanted: str, used: set[str]) -> str:
     """A name without a path in it, given once."""
-    plain = wanted.replace("\\", "/").rsplit("/", 1)[-1].strip() or "part"
-    name, count = plain, 1
+    plain = PurePath(wanted.replace("\\", "/").rsplit("/", 1)[-1].strip() or "part")
+    name, count = plain.name, 1
     while name in used:
         count += 1
-        name = f"{plain} ({count})"
+        name = f"{plain.stem} ({count}){plain.suffix}"
     used.add(name)
     return name
 
