@@ -26,6 +26,7 @@ from extract.window import Window
 _BACK_OFF = 0.5  # seconds, when the service does not say how long; doubles while nothing gets through
 _LONGEST_BACK_OFF = 30.0
 _STRESS_GAIN = 1 / 32
+_FORGET = 1 / 16  # how soon estimates of tokens follow what replies used
 _RATES = frozenset({"requests_per_minute", "tokens_per_minute", "per_day"})  # kinds that name a rate
 _LET_LAND = 0.2  # seconds in which the other refusals of a ceiling come in
 
@@ -256,8 +257,8 @@ class Governor:
         used = (reply.usage.total_input or 0) + (reply.usage.output or 0)
         if not used:
             return
-        self._used += used
-        self._planned += permit.estimate
+        self._used += (used - self._used) * _FORGET
+        self._planned += (permit.estimate - self._planned) * _FORGET
         if "tokens" in self._given:
             self._given["tokens"].correct(permit.tokens - used)
         self.rates["tokens"].give_back(permit.tokens - used, permit.at)
