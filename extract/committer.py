@@ -19,13 +19,14 @@ class Committer(Generic[Entry]):
     """Batches entries for one writer. To be made inside a running loop.
 
     commit: writes a batch and returns when it is durable.
-    bound: entries that may be uncommitted at one time; `put` waits beyond it (back-pressure).
+    bound: entries that may be uncommitted at one time; `put` waits beyond it (back-pressure). A number,
+        or what tells it.
     pause: seconds that the first entry of a batch waits for company.
     """
 
-    def __init__(self, commit: Commit[Entry], *, bound: int, pause: float = 0.1) -> None:
+    def __init__(self, commit: Commit[Entry], *, bound: int | Callable[[], int], pause: float = 0.1) -> None:
         self._commit = commit
-        self._bound = max(1, bound)
+        self._bound = bound if callable(bound) else lambda: bound
         self._pause = pause
         self._waiting: list[Entry] = []
         self._uncommitted = 0
@@ -39,7 +40,7 @@ class Committer(Generic[Entry]):
 
         Raises what the writer raised, if it failed.
         """
-        while self._uncommitted >= self._bound and not self._failure:
+        while self._uncommitted >= (bound := max(1, self._bound())) and not self._failure:
             self._room.clear()
             await self._room.wait()
         if self._failure:
@@ -47,7 +48,7 @@ class Committer(Generic[Entry]):
         self._uncommitted += 1
         self._waiting.append(entry)
         self._some.set()
-        if self._batch_is_full():
+        if self._is_full(bound):
             self._enough.set()
 
     async def close(self) -> None:
@@ -59,8 +60,9 @@ class Committer(Generic[Entry]):
         if self._failure:
             raise self._failure
 
-    def _batch_is_full(self) -> bool:
-        return len(self._waiting) * 2 >= self._bound
+    def _is_full(self, bound: int) -> bool:
+        """A commit costs much the same for few and for many; a third is left for what comes meanwhile."""
+        return len(self._waiting) * 3 >= bound * 2
 
     async def _run(self) -> None:
         try:
@@ -78,7 +80,7 @@ class Committer(Generic[Entry]):
         while not self._waiting and not self._closing:
             self._some.clear()
             await self._some.wait()
-        if not self._closing and not self._batch_is_full():
+        if not self._closing and not self._is_full(max(1, self._bound())):
             self._enough.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._enough.wait(), self._pause)

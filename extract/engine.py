@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from extract.breaker import Breaker, Stop
 from extract.committer import Committer
@@ -29,7 +29,12 @@ from extract.store import AnswerRow, RowRow
 from extract.tables import Row, RowSource
 from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
 
+_TURN = 100  # rows: a few milliseconds
 WORKERS_PER_PLACE = 1.25  # some rows wait out a retry; their places in the air are not left empty
+
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 class Courier(Protocol):
@@ -77,9 +82,9 @@ class Engine:
         self._died: dict[str, Settled] = {}
         self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
-        # killed now, the rows that workers hold and those not yet committed are asked again:
-        # together no more than twice what may be in flight
-        self._committer = Committer(self._commit, bound=2 * concurrency - self._size)
+        self._led: dict[int, Item] = {}
+        self._places = concurrency
+        self._committer = Committer(self._commit, bound=self._may_wait)
 
     async def run(self) -> None:
         """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
@@ -96,6 +101,15 @@ class Engine:
             await self._committer.close()
         if self._failure is not None:
             raise self._failure
+
+    def _may_wait(self) -> int:
+        """Entries that may be uncommitted.
+
+        Killed now, no more than twice what may be in flight is paid again: what is uncommitted, what is
+        in the air, and what workers hold that was sent before.
+        """
+        held = sum(item.first_at is not None for item in self._led.values())
+        return max(self._places - held, 2 * self._places - self._size)
 
     async def _guard(self, coroutine: Any) -> None:
         """A fault of ours ends the run like any stop: what is in flight lands and is committed."""
@@ -120,15 +134,19 @@ class Engine:
 
     async def _sort(self, batch: Sequence[Row]) -> None:
         """Tells rows that are done, dead or being asked from those that need a request."""
-        items = [self._prepare(row) for row in batch]
+        items = await _in_turns(self._prepare, batch)
         self._landed.clear()
         answers = await self._ledger.recall([item.fingerprint for item in items])
         states = await self._ledger.states([item.key for item in items])
-        for item in items:
-            known = states.get(item.key)
-            if isinstance(item.prompt, Unsendable):
-                await self._meet_unsendable(item, item.prompt, known)
-            elif not await self._meet_known(item, answers.get(item.fingerprint), known):
+
+        def meet(item: Item) -> Settled | None:
+            return self._meet(item, answers.get(item.fingerprint), states.get(item.key))
+
+        known = await _in_turns(meet, items)
+        if settled := [entry for entry in known if entry is not None]:
+            await self._commit(settled)  # at once: none of it was paid now, so none can be paid again
+        for item, entry in zip(items, known, strict=True):
+            if entry is None:
                 await self._ask(item)
 
     def _prepare(self, row: Row) -> Item:
@@ -139,23 +157,20 @@ class Engine:
         fingerprint = work.envelope.fingerprint(prompt.blocks, replicate=work.replicate)
         return Item(row.position, row.key, row.values, prompt, fingerprint)
 
-    async def _meet_unsendable(self, item: Item, prompt: Unsendable, known: RowRow | None) -> None:
-        finding = Finding("message", "", "", prompt.found, "an input that can be read")
-        letter = DeadLetter(item.key, prompt.reason, (finding,))  # type: ignore[arg-type]
-        await self._committer.put(Settled(item, letter, left=_is_dead(known, item)))
-
-    async def _meet_known(self, item: Item, answer: AnswerRow | None, known: RowRow | None) -> bool:
-        """Settles a row that this store already knows the outcome of."""
+    def _meet(self, item: Item, answer: AnswerRow | None, known: RowRow | None) -> Settled | None:
+        """What a row ends as without a request: it cannot be sent, or the store knows its outcome."""
+        if isinstance(item.prompt, Unsendable):
+            finding = Finding("message", "", "", item.prompt.found, "an input that can be read")
+            letter = DeadLetter(item.key, item.prompt.reason, (finding,))  # type: ignore[arg-type]
+            return Settled(item, letter, left=_is_dead(known, item))
         if answer is not None and (accepted := self._accept_again(item, answer)):
-            same = known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint
-            settled = self._fit(item, accepted)
-            await self._committer.put(replace(settled, unchanged=same, spared=answer.usage))
-            return True
+            if known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint:
+                return Settled(item, accepted, unchanged=True, spared=answer.usage)
+            return replace(self._fit(item, accepted), spared=answer.usage)
         if self._work.redriven is None and _is_dead(known, item):
             letter = DeadLetter(item.key, known.reason or "invalid")  # type: ignore[union-attr, arg-type]
-            await self._committer.put(Settled(item, letter, left=True))
-            return True
-        return False
+            return Settled(item, letter, left=True)
+        return None
 
     def _accept_again(self, item: Item, answer: AnswerRow) -> Accepted | None:
         judged = self._work.judge.judge_again(answer.answer, self._source_of(item))
@@ -184,9 +199,11 @@ class Engine:
         while (item := await self._queue.get()) is not None:
             if not self._stop.stopping:
                 await self._guard(self._lead_one(item))
+                self._led.pop(item.position, None)
 
     async def _lead_one(self, item: Item) -> None:
         self._tally.in_flight += 1
+        self._led[item.position] = item
         try:
             outcome = await self._converse(item)
         finally:
@@ -277,6 +294,15 @@ class Engine:
             tally.shared_usage += entry.spared
         else:
             tally.reused_usage += entry.spared
+
+
+async def _in_turns(work: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+    """Much small work in a row, with the loop let in between: replies are not kept waiting."""
+    made: list[Made] = []
+    for at in range(0, len(given), _TURN):
+        made.extend(map(work, given[at : at + _TURN]))
+        await asyncio.sleep(0)
+    return made
 
 
 def _share(item: Item, settled: Settled) -> Settled:
