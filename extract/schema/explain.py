@@ -97,8 +97,7 @@ class Explainer:
         tags: dict[str, list[Any]] = {}
         for index in close:
             for key, part in self._resolved(schema["anyOf"][index]).get("properties", {}).items():
-                if _is_tag(part):
-                    tags.setdefault(key, []).append(part["enum"][0])
+                tags.setdefault(key, []).append(part.get("enum", ()))
         for key, values in tags.items():
             wrong = [
                 item
@@ -106,8 +105,8 @@ class Explainer:
                 for item in errors
                 if item.validator in ("enum", "required", "type") and list(item.relative_path)[-1:] == [key]
             ]
-            if len(values) > 1 and len(wrong) >= len(close):
-                return _with_values(wrong[0], key, values)
+            if len(values) == len(close) > 1 and all(values) and len(wrong) >= len(close):
+                return _with_values(wrong[0], key, [one for part in values for one in part])
         return None
 
     def _resolved(self, schema: Schema) -> Schema:
@@ -171,13 +170,9 @@ def _is_far(errors: list[ValidationError], union: ValidationError) -> bool:
 
 
 def _distance(errors: list[ValidationError]) -> tuple[int, int]:
-    """Wrong tags count most, then the number of errors."""
-    tags = sum(item.validator == "enum" and _is_tag(item.schema) for item in errors)
+    """Keys with a value of another branch count most, then the number of errors."""
+    tags = sum(item.validator == "enum" and len(item.relative_path) == 1 for item in errors)
     return tags, len(errors)
-
-
-def _is_tag(schema: Any) -> bool:
-    return len(schema.get("enum", ())) == 1
 
 
 def _with_values(error: ValidationError, key: str, values: list[Any]) -> ValidationError:

@@ -13,6 +13,8 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6
 from pathlib import PurePath
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from extract.schema.shape import Either, JsonType, Node, Rules, Scalar
 
 Core = Mapping[str, Any]
@@ -38,11 +40,18 @@ _IP_FORMS = {
 
 def rules_of(core: Core, names: Mapping[str, str]) -> Rules:
     """The constraints of a core schema under their JSON Schema names, in a fixed order."""
-    return tuple((names[key], _plain(core[key])) for key in names if core.get(key) is not None)
+    found = ((names[key], _plain(core[key])) for key in names if core.get(key) is not None)
+    return tuple((name, value) for name, value in found if value not in (_ENDLESS, -_ENDLESS))
+
+
+_ENDLESS = float("inf")
 
 
 def _plain(value: Any) -> Any:
-    return value.pattern if isinstance(value, re.Pattern) else value
+    """The value of a constraint in JSON."""
+    if isinstance(value, re.Pattern):
+        return value.pattern
+    return value if isinstance(value, str | int | float) else to_jsonable_python(value)
 
 
 def scalar_of(core: Core, config: Core) -> Node | None:

@@ -18,6 +18,13 @@ def _plural(number: Any, word: str) -> str:
 
 _ZONES: dict[Any, str] = {"aware": "With its offset from UTC.", "naive": "Without any offset from UTC."}
 
+_MOMENTS = {
+    "minimum": "Not before",
+    "maximum": "Not after",
+    "exclusiveMinimum": "After",
+    "exclusiveMaximum": "Before",
+}
+
 _SENTENCES: dict[str, Callable[[Any], str]] = {
     "minimum": lambda v: f"At least {v}.",
     "maximum": lambda v: f"At most {v}.",
@@ -48,6 +55,8 @@ _SENTENCES: dict[str, Callable[[Any], str]] = {
 
 def sentence(keyword: str, value: Any) -> str:
     """A constraint as one sentence for the model."""
+    if isinstance(value, str) and value[4:5] == "-" and keyword in _MOMENTS:
+        return f"{_MOMENTS[keyword]} {value}."
     whole = isinstance(value, float) and value.is_integer()
     return _SENTENCES[keyword](int(value) if whole else value)
 

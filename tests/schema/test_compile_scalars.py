@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 import re
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -217,6 +218,26 @@ def test_a_constraint_is_carried_or_told_and_always_checked(
     for text in bad.split('" "') if '"' in bad else bad.split(" "):
         quoted = f'"{text.strip(chr(34))}"' if '"' in bad else text
         assert isinstance(compiled.check(f'{{"x":{quoted}}}'), Findings), quoted
+
+
+def test_bounds_of_moments_are_told_as_moments_and_are_plain_json() -> None:
+    class Bounded(BaseModel):
+        day: Annotated[date, Field(ge=date(2020, 1, 1), lt=date(2021, 1, 1))]
+        span: Annotated[timedelta, Field(le=timedelta(hours=1))]
+        price: Annotated[Decimal, Field(ge=Decimal("0.01"))]
+        open: Annotated[float, Field(lt=float("inf"))]
+
+    compiled = compile_schema(Bounded)
+    told = [part.get("description", "") for part in compiled.schema["properties"].values()]
+    assert told[0] == "A date as YYYY-MM-DD. Not before 2020-01-01. Before 2021-01-01."
+    assert told[1].endswith("At most PT1H.")
+    assert told[2].endswith("At least 0.01.")
+    assert told[3] == ""
+    assert json.loads(json.dumps([one.value for one in compiled.relaxed]))
+    findings = compiled.check('{"day":"2021-01-01","span":"PT2H","price":"0","open":1}')
+    assert isinstance(findings, Findings)
+    assert [one.expected for one in findings[:1]] == ["before 2021-01-01"]
+    assert len(findings) == 3
 
 
 def test_text_that_the_model_strips_may_be_longer_on_the_wire() -> None:

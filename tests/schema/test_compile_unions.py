@@ -70,6 +70,22 @@ def test_tagged_unions_are_any_of_and_their_findings_name_the_tag(annotation: An
     assert [(f.path, f.expected) for f in inside] == [("/x/currency", 'one of "EUR", "USD"')]
 
 
+def test_a_tag_with_several_values_leads_to_its_branch_too() -> None:
+    class Move(BaseModel):
+        kind: Literal["left", "right"]
+        steps: int
+
+    class Say(BaseModel):
+        kind: Literal["say"]
+        text: str
+
+    schema = compiled(Move | Say)
+    unknown = schema.check('{"x":{"kind":"jump","steps":1}}')
+    assert [(f.path, f.expected) for f in unknown] == [("/x/kind", 'one of "left", "right", "say"')]
+    meant = schema.check('{"x":{"kind":"say","steps":1}}')
+    assert [f.path for f in meant] == ["/x/text", "/x/steps"]
+
+
 CASES: list[tuple[Any, list[tuple[str, Any]], list[str]]] = [
     (int | float, [("1", 1), ("1.0", 1.0), ("1.5", 1.5)], ['"1"', "true", "null"]),
     (bool | int, [("true", True), ("1", 1), ("0", 0)], ["1.0", '"true"']),
