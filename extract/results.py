@@ -117,6 +117,12 @@ class Results:
             )
 
     @contextmanager
+    def opened(self) -> Iterator[Store]:
+        """The run's store, for as long as the block lasts."""
+        with self._store() as store:
+            yield store
+
+    @contextmanager
     def _store(self) -> Iterator[Store]:
         with Store.look(self.target) as store:
             yield store

@@ -68,10 +68,10 @@ class Figures:
     """Everything that the report page says of one run.
 
     run: its row of `runs`. counts: as the run's report told them, or as the store holds them for a run
-    that was killed. evidence, letters: of the job as it stands now. others: the runs of the same store, newest first. spans: None for a run that sent
+    that was killed. others: the runs of the same store, newest first. spans: None for a run that sent
     nothing. latencies: quantile → seconds. kinds: requests by why they were sent, with their cost.
     faults: requests by what went wrong. asked_again: re-asks by field. evidence: by field, how values
-    are supported. letters: by reason, how many and some of them.
+    are supported; letters: by reason, how many and some of them; both of the job as it stands now.
     """
 
     store: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -78,3 +79,16 @@ def ticks(top: float, most: int = 4) -> list[float]:
     size = 10 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)
     return [step * number for number in range(math.ceil(top / step - 1e-9) + 1)]
+
+
+def lines_of(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A small table as lines of text: the first column flush left, the others flush right."""
+    table = [list(columns), *(list(row) for row in rows)]
+    wide = [max(len(row[i]) for row in table) for i in range(len(columns))]
+    return [
+        "  ".join(
+            cell.ljust(size) if not i else cell.rjust(size)
+            for i, (cell, size) in enumerate(zip(row, wide, strict=True))
+        )
+        for row in table
+    ]
