@@ -44,13 +44,16 @@ class Lines(NamedTuple):
     headings: list[str]
 
 
+_LONGEST = 2_000  # characters: no labelled line is longer, and a hostile one must not take long
+
+
 def read_lines(text: str) -> Lines:
     """All labelled values of a text, in its order, and its headings."""
     labelled: list[Labelled] = []
     headings: list[str] = []
     section = waiting = ""
     for raw in text.splitlines():
-        line = _FRAME.sub("", raw.translate(_MARKUP)).strip()
+        line = _FRAME.sub("", raw[:_LONGEST].translate(_MARKUP)).strip()
         if not line or _RULE.fullmatch(line):
             waiting = "" if not line else waiting
             continue
