@@ -277,7 +277,7 @@ class Engine:
                 continue
             if not entry.left and self._asked.pop(entry.item.fingerprint, None) is not None:
                 dead = isinstance(entry.outcome, DeadLetter)
-                (self._died if dead else self._landed)[entry.item.fingerprint] = entry
+                (self._died if dead else self._landed)[entry.item.fingerprint] = _light(entry)
         await self._publish([entry.outcome for entry in entries if entry.outcome is not None])
 
     def _count(self, entry: Settled) -> None:
@@ -303,6 +303,12 @@ async def _in_turns(work: Callable[[Given], Made], given: Sequence[Given]) -> li
         made.extend(map(work, given[at : at + _TURN]))
         await asyncio.sleep(0)
     return made
+
+
+def _light(entry: Settled) -> Settled:
+    """What equal rows need to know of an outcome: the row itself, with its pictures, may go."""
+    item = entry.item
+    return replace(entry, item=Item(item.position, item.key, {}, Unsendable("", ""), item.fingerprint))
 
 
 def _share(item: Item, settled: Settled) -> Settled:

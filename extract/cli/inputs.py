@@ -5,7 +5,7 @@
     warehouse.duckdb                  its only table
     anything else                     documents: a file or a glob, one row a file
 
-Everything is read before the run and the files are closed: a store may live in the file it reads from.
+Tables are read before the run and the files are closed: a store may live in the file it reads from.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extract.documents import read_documents
+from extract.documents import Documents, read_documents, scan_documents
 from extract.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
 DATABASES = {".duckdb", ".db"}
+MANY = 500  # files; fewer are read at once, which tells how many rows there are
 TABLES = {".csv", ".tsv", ".parquet", ".jsonl", ".ndjson"}
 
 
-def read_input(source: str, *, folder: Path | None = None) -> pl.DataFrame:
-    """The rows that `source` names.
+def read_input(source: str, *, folder: Path | None = None) -> pl.DataFrame | Documents:
+    """The rows that `source` names; those of a large folder are read while the run goes on.
 
     folder: what relative paths start from; the current one when not given.
     Raises InputError for what is not there or cannot be read.
@@ -35,7 +36,8 @@ def read_input(source: str, *, folder: Path | None = None) -> pl.DataFrame:
     path = _under(folder, source)
     suffix = path.suffix.lower()
     if suffix not in DATABASES | TABLES or re.search(r"[*?\[]", source):
-        return read_documents(source, root=folder)
+        documents = scan_documents(source, root=folder)
+        return documents if len(documents.files) > MANY else read_documents(source, root=folder)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     return _query(f"SELECT * FROM {_quoted(path)}", folder) if suffix in DATABASES else _table(path, suffix)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _BYTES = 16_000_000
+_PATIENCE = 0.5
+"""Seconds after which the rows that came are handed on."""
 _LIVE = 64
 """Rows that a plain iterator is asked for at a time: it may be slow to give them."""
 
@@ -286,7 +289,7 @@ def _arriving(rows: Iterator[Mapping[str, Any]], key: Key, size: int) -> Iterato
     """Batches of mappings; keys are checked against all that came before."""
     seen: dict[str, int] = {}
     position, hashed = 0, _Occurrences()
-    while chunk := list(islice(rows, size)):
+    while chunk := _arrived(rows, size):
         _check_mappings(chunk, position)
         if key.columns:
             keys = key.encode(_key_frame(chunk, key.columns, position, key))
@@ -302,6 +305,16 @@ def _arriving(rows: Iterator[Mapping[str, Any]], key: Key, size: int) -> Iterato
             made.append(Row(n, text, row))
         position += len(made)
         yield made
+
+
+def _arrived(rows: Iterator[Mapping[str, Any]], size: int) -> list[Mapping[str, Any]]:
+    """The next rows: fewer than `size` where they are slow to come, so that those that came need not wait."""
+    begun, chunk = time.monotonic(), []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) >= size or time.monotonic() - begun > _PATIENCE:
+            break
+    return chunk
 
 
 def _check_mappings(rows: Sequence[Any], start: int) -> None:
