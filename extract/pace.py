@@ -279,6 +279,7 @@ class Governor:
             self._episode.refused += 1
         if self._episode.blame is Blame.CEILING:
             self.window.set_ceiling(fault.limit or self._episode.taken, named=fault.limit is not None)
+            self._cool_until = max(now + _LET_LAND, self._cool_until or now)
         if self._episode.blame is not Blame.CEILING or fault.retry_after is not None:
             self._cool(fault, now)
 
@@ -298,7 +299,6 @@ class Governor:
         self.counts.episodes += 1
         self.counts.blames[blame.value] = self.counts.blames.get(blame.value, 0) + 1
         if blame is Blame.CEILING:
-            self._cool_until = max(now + _LET_LAND, self._cool_until or now)
             self._open_ceiling(permit)
         elif blame is Blame.RATE:
             self._open_rate(permit, fault, now)

@@ -125,7 +125,8 @@ class Window:
         passed = max(0.0, min(now - self._at, 0.25))
         self._at = max(self._at, now)
         if self._blocked and self.size < self._goal:
-            self._resize(min(self._goal, self.size + passed * self._speed()))
+            opened = min(passed * self._speed(), 1.0 + self.size / 20)  # no leap where this program lags
+            self._resize(min(self._goal, self.size + opened))
 
     def _resize(self, size: float) -> None:
         self.size = max(1.0, min(size, self.cap, self.ceiling))
