@@ -83,8 +83,11 @@ class Judge:
         """An answer that was accepted before: validators may have changed since, the schema has not."""
         try:
             value = self._compiled.load(text)
-        except ValueError as error:
-            return Judgement("findings", text, findings=(Finding("value", "", "", "", str(error)),))
+        except Exception as error:  # a user's validator may raise anything
+            finding = Finding(
+                "value", "", "", f"{type(error).__name__}: {error}", "a value that the model takes"
+            )
+            return Judgement("findings", text, findings=(finding,))
         return self._accept(text, value, source)
 
     def _accept(self, text: str, value: Any, source: Source) -> Judgement:

@@ -169,6 +169,7 @@ class Pipeline:
         on_missing: OnMissing = "keep",
         explode: str | None = None,
         provenance: Literal["none", "columns"] = "none",
+        overlap: Literal["refuse", "allow"] = "refuse",
         replicate: int = 0,
         on_progress: OnProgress | None = None,
     ) -> Run:
@@ -187,6 +188,8 @@ class Pipeline:
         on_missing: what happens to rows of the table that are gone from the input: "keep" or "drop".
         explode: a list field whose items get a table of their own, `<into>_<field>`, with a foreign key.
         provenance: "columns" adds run, answer, model, time and request id to the output table.
+        overlap: whether a field may be named like a column of the input that is no key: nobody could
+            tell the two apart after a join, so it is refused unless you say "allow".
         replicate: a number above 0 asks the same again on purpose.
         on_progress: called now and then with a `Progress`; by default a bar on standard error where
             a person watches.
@@ -198,7 +201,7 @@ class Pipeline:
         Raises ConfigError (nothing was sent) or StoreError.
         """
         options = Options(
-            store, into, keep, tuple(private), on_change, on_missing, explode, provenance, replicate
+            store, into, keep, tuple(private), on_change, on_missing, explode, provenance, overlap, replicate
         )
         return running.run(Session(self, table_intake(frame, key, limit), options), on_progress)
 

@@ -133,7 +133,7 @@ def _survey(pipeline: Pipeline, frame: Any, key: str | Sequence[str] | None, tar
             fingerprint = pipeline.envelope.fingerprint(made.blocks)
             length = pipeline.envelope.estimate_tokens(made.blocks) - pipeline.envelope.prefix_tokens
             waiting.setdefault(fingerprint, _Waiting(row, fingerprint, length))
-    with Store.open(target) as store:
+    with Store.look(target) as store:
         answered = store.recall(list(waiting)).result()
     left = tuple(one for one in waiting.values() if one.fingerprint not in answered)
     return _Survey(rows, len(answered), unsendable, left)
@@ -149,7 +149,7 @@ class _Spent:
 
 def _calls(target: Any, run_id: str) -> dict[str, _Spent]:
     """By fingerprint, all requests of a row together."""
-    with Store.open(target) as store:
+    with Store.look(target) as store:
         calls = store.calls(run_id=run_id)
     spent: dict[str, _Spent] = {}
     for call in calls.iter_rows(named=True):

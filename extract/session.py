@@ -61,6 +61,7 @@ class Options:
     on_missing: Literal["keep", "drop"] = "keep"
     explode: str | None = None
     provenance: Literal["none", "columns"] = "none"
+    overlap: Literal["refuse", "allow"] = "refuse"
     replicate: int = 0
 
     def __post_init__(self) -> None:
@@ -123,7 +124,7 @@ class Session:
             pipeline.columns,
             self._output.sink if self._output else None,
             many="many" if pipeline.compiled.many else "one",
-            inputs="allow",
+            inputs=options.overlap,
         )
         self._store.begin(
             RunStart(

@@ -21,7 +21,7 @@ from extract.prompt import DOCUMENT, Prompt, Rendered, Unsendable
 from extract.protocol.request import Envelope
 from extract.protocol.usage import Usage
 from extract.schema.columns import Columns
-from extract.store import AnswerRow, Batch, CallRow, DeadRow, OutputRows, RowRow, Sink, Store
+from extract.store import AnswerRow, Batch, CallRow, DeadRow, KeptRow, OutputRows, RowRow, Sink, Store
 
 if TYPE_CHECKING:
     from extract.clock import Clock
@@ -168,8 +168,27 @@ class Ledger:
             rows=[self._row(entry) for entry in entries if entry.outcome is not None],
             dead=[self._dead(entry) for entry in entries if _is_new_death(entry)],
             output=self._output_rows(entries),
+            kept=[self._kept(entry) for entry in entries if _is_new_answer(entry)] if self._keeps_all else (),
         )
         await asyncio.wrap_future(self._store.commit(batch))
+
+    @property
+    def _keeps_all(self) -> bool:
+        return self._store.policy.keep == "all"
+
+    def _kept(self, entry: Settled) -> KeptRow:
+        """The input, first request and accepted reply of a row, where all are kept."""
+        item, outcome = entry.item, entry.outcome
+        assert isinstance(outcome, Accepted) and isinstance(item.prompt, Rendered)
+        return KeptRow(
+            self._work.job,
+            item.key,
+            self._work.run_id,
+            item.fingerprint,
+            item.values,
+            self._work.envelope.request(item.prompt.blocks).as_json(),
+            outcome.answer,
+        )
 
     def _answers(self, entry: Settled) -> list[AnswerRow]:
         """The answer to the request that was sent, and to the one that the row died of."""

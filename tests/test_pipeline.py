@@ -314,3 +314,28 @@ def test_a_private_column_never_reaches_the_store(endpoint: LocalEndpoint, tmp_p
     with pytest.raises(errors.InputError, match="frame="):
         pipeline(endpoint).run(frame[1:], key="id", store=tmp_path / "t.duckdb", private=["text"])
         pipeline(endpoint).redrive(tmp_path / "t.duckdb")
+
+
+def test_a_field_named_like_an_input_column_is_refused_before_any_request(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    frame = rows(1).with_columns(total=pl.lit("as given"))
+    with pytest.raises(errors.InputError, match="'total'.*rename"):
+        pipeline(endpoint).run(frame, key="id", store=tmp_path / "s.duckdb")
+    with pytest.raises(errors.InputError, match="key column 'number'"):
+        pipeline(endpoint).run(rows(1).rename({"id": "number"}), key="number", store=tmp_path / "s.duckdb")
+    assert endpoint.counts()["requests"] == 0
+    run = pipeline(endpoint).run(frame, key="id", store=tmp_path / "s.duckdb", overlap="allow")
+    assert run.report.accepted == 1
+
+
+def test_what_is_kept_is_a_choice(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": [1, 2], "text": [bill(1), "Bill number: B-2"]})
+    kept: dict[str, tuple[int, int]] = {}
+    for keep in ("nothing", "dead_letters", "all"):
+        pipeline(endpoint).run(frame, key="id", store=tmp_path / f"{keep}.duckdb", keep=keep)
+        with duckdb.connect(str(tmp_path / f"{keep}.duckdb")) as con:
+            dead = con.sql("SELECT count(input) FROM extract.dead_letters").fetchall()[0][0]
+            good = con.sql("SELECT count(raw_reply) FROM extract.kept").fetchall()[0][0]
+        kept[keep] = (dead, good)
+    assert kept == {"nothing": (0, 0), "dead_letters": (1, 0), "all": (1, 1)}
