@@ -60,7 +60,12 @@ CASES: dict[str, Case] = {
         60, "concurrency=3,latency=2s,retry_after=none", lambda needed: needed / 3 * 2.0, 1.1, 0.05, WIDE
     ),
     "500 at once": Case(
-        10_000, "concurrency=500,latency=2s,retry_after=none", lambda needed: needed / 500 * 2.0, 1.1, 0.05, WIDE
+        10_000,
+        "concurrency=500,latency=2s,retry_after=none",
+        lambda needed: needed / 500 * 2.0,
+        1.1,
+        0.05,
+        WIDE,
     ),
     "tokens a minute, told": Case(
         1_200,
@@ -138,7 +143,9 @@ def _line(case: Case, served: Endpoint, accepted: int, dead: int) -> str:
 def main(names: list[str]) -> None:
     """Prints a table."""
     logging.disable(logging.WARNING)
-    print(f"{'case':26} {'wall s':>8} {'bound s':>8}  ratio            429  share          accepted  dead  peak")
+    print(
+        f"{'case':26} {'wall s':>8} {'bound s':>8}  ratio            429  share          accepted  dead  peak"
+    )
     with endpoint() as served:
         for name, case in CASES.items():
             if not names or any(part in name for part in names):
