@@ -28,6 +28,8 @@ def _matches(pattern: str, root: Path | None) -> Iterator[tuple[str, Path]]:
     if Path(whole).is_file():  # also a name with brackets in it
         yield _told(Path(whole), root), Path(whole)
         return
+    if Path(whole).is_dir():  # a folder stands for all that is in it
+        whole = str(Path(glob.escape(whole)) / "**" / "*")
     _require_folder(whole, pattern)
     # Path.glob knows no absolute patterns and tells no fixed folder from a pattern.
     for path in map(Path, glob.glob(whole, recursive=True)):  # noqa: PTH207

@@ -32,6 +32,8 @@ class Pool:
         for _ in range(size):
             self._free.put(None)
         self._size = size
+        self._live: set[_Process] = set()
+        self._stopped = False
 
     def __enter__(self) -> Pool:
         return self
@@ -44,13 +46,23 @@ class Pool:
             if process is not None:
                 process.end()
 
+    def stop(self) -> None:
+        """Ends what is being read: nobody waits for it any more."""
+        self._stopped = True
+        for process in tuple(self._live):
+            process.kill()
+
     def read(self, entry: Entry, data: bytes) -> Document:
         """The document, by a loader with a place. Raises UnreadableError where there is none."""
         assert entry.place is not None
         process = self._free.get()
         kept: _Process | None = None
         try:
-            process = process if process is not None and process.alive else _Process(self._settings)
+            if self._stopped:
+                raise UnreadableError("nobody waits for it any more")
+            if process is None or not process.alive:
+                process = _Process(self._settings)
+                self._live.add(process)
             document = process.read(entry.place, data)
             kept = process
             return document
@@ -59,6 +71,7 @@ class Pool:
             raise
         finally:
             if kept is None and process is not None:
+                self._live.discard(process)
                 process.end()
             self._free.put(kept)
 
@@ -70,11 +83,12 @@ class _Process:
         self._seconds = settings.limits.seconds * (_OCR_SECONDS if settings.ocr else 1)
         self._overdue = False
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "extract.documents.worker"],
+            [sys.executable, "-P", "-m", "extract.documents"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            env=_environment(),
+            start_new_session=True,  # Ctrl-C is for the run: a file that it hits would be told as unreadable
         )
         assert self._child.stdin is not None and self._child.stdout is not None
         self._in, self._out = self._child.stdin, self._child.stdout
@@ -86,7 +100,7 @@ class _Process:
 
     def read(self, place: str, data: bytes) -> Document:
         """Raises UnreadableError, also when the process died of the file or took too long."""
-        timer = threading.Timer(self._seconds, self._kill)
+        timer = threading.Timer(self._seconds, self._too_long)
         timer.daemon = True
         timer.start()
         try:
@@ -107,8 +121,12 @@ class _Process:
         code = self._child.returncode
         return f"its parser died of it ({f'signal {-code}' if code and code < 0 else f'exit {code}'})"
 
-    def _kill(self) -> None:
+    def _too_long(self) -> None:
         self._overdue = True
+        self.kill()
+
+    def kill(self) -> None:
+        """Ends it in the middle of whatever it does."""
         self._child.kill()
 
     def end(self) -> None:
@@ -118,3 +136,9 @@ class _Process:
         self._child.kill()
         self._child.wait()
         self._out.close()
+
+
+def _environment() -> dict[str, str]:
+    """That of this process, without keys: what parses untrusted files has no use for them."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EXTRACT_")}
+    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

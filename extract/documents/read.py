@@ -46,7 +46,7 @@ def read_documents(
 ) -> pl.DataFrame:
     """Read files into a frame, sorted by path. `scan_documents` does it without holding them all.
 
-    pattern: a glob (`**` goes through folders), a file, or several of them.
+    pattern: a glob (`**` goes through folders), a file, a folder with all that is in it, or several of them.
     root: the folder that relative patterns start from and that paths are told relative to; the
         current one when not given.
     limits: what one file may cost in bytes, pages, pixels and seconds; a file beyond them becomes a row
@@ -131,6 +131,7 @@ class Documents:
             finally:
                 for future in waiting:
                     future.cancel()
+                pool.stop()
 
 
 def _file(name: str, path: Path, settings: Settings, pool: Pool) -> list[dict[str, Any]]:

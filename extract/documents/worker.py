@@ -1,7 +1,5 @@
 """The process that parses: files come in through a pipe, documents go out. It may die of a file.
 
-    python -m extract.documents.worker
-
 It opens no file and no socket of its own accord; loaders are imported by name.
 """
 
@@ -65,7 +63,3 @@ def _bound_memory(size: int) -> None:
         return
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-
-
-if __name__ == "__main__":
-    main()

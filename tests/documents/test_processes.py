@@ -167,3 +167,36 @@ def test_a_scan_can_be_read_again_and_gives_what_reading_gives(tmp_path: Path) -
 def test_at_least_one_process_reads(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="processes=0"):
         scan_documents("*.txt", root=tmp_path, processes=0)
+
+
+def test_the_process_that_parses_has_no_key(
+    tmp_path: Path, plugins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (plugins / "looking.py").write_text(
+        "import os\nfrom extract.documents import Document\n"
+        "def load(data, settings):\n"
+        "    return Document(' '.join(sorted(n for n in os.environ if n.startswith('EXTRACT'))) or 'none')\n"
+    )
+    monkeypatch.setenv("EXTRACT_API_KEY", "secret")
+    import looking  # type: ignore[import-not-found]
+
+    register_loader("application/rtf", looking.load)
+    assert read_documents(inbox(tmp_path, "a"))["text"].to_list() == ["none"]
+
+
+def test_a_reader_that_is_left_ends_its_processes(tmp_path: Path, plugins: Path) -> None:
+    import bad_loaders
+
+    register_loader("application/rtf", bad_loaders.load)
+    rows = iter(scan_documents(inbox(tmp_path, "one", "hangs", "two"), processes=1))
+    assert next(rows)["text"].startswith("one")
+    rows.close()  # type: ignore[attr-defined]  # hangs for a minute where the process is waited for
+
+
+def test_a_module_in_the_current_folder_does_not_stand_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('not the real one')")
+    (tmp_path / "a.html").write_text("<html><p>seen")
+    monkeypatch.chdir(tmp_path)
+    assert read_documents("a.html")["text"].to_list() == ["seen"]

@@ -186,3 +186,10 @@ def test_folders_and_pipes_are_passed_over(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     put(tmp_path, "a.txt", b"x")
     assert read_documents("*.txt", root=tmp_path)["path"].to_list() == ["a.txt"]
+
+
+def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
+    for name in ("in [x]/a.txt", "in [x]/deep/b.txt", "c.txt"):
+        put(tmp_path, name, b"x")
+    frame = read_documents("in [x]", root=tmp_path)
+    assert frame["path"].to_list() == ["in [x]/a.txt", "in [x]/deep/b.txt"]
