@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from extract import errors
+    from extract import errors, labels
     from extract.budget import Budget
     from extract.client import Client
     from extract.documents import read_documents
@@ -44,6 +44,7 @@ _HOMES = {
     "Usage": "extract.protocol.usage",
     "compile_schema": "extract.schema.compile",
     "errors": "",
+    "labels": "",
     "read_documents": "extract.documents",
 }
 
@@ -65,6 +66,7 @@ __all__ = [
     "__version__",
     "compile_schema",
     "errors",
+    "labels",
     "read_documents",
 ]
 

@@ -5,7 +5,7 @@ Knows nothing of how they were made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from extract.schema.columns import Columns
 from extract.schema.compile import CompiledSchema
 from extract.show import Figures, ShownRow, figures_of, shown_rows
-from extract.show.held import Texts
+from extract.show.held import AROUND
 from extract.store import Store
 from extract.tables import Key, Layout, evidence_column
 from extract.tables.explode import exploded
 from extract.tables.own import EVIDENCE, evidence_of
-from extract.texts import model_value
+from extract.texts import SourceTexts, model_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ class Results:
     columns: Columns
     key: Key
     evidence: bool = False
-    texts: Texts | None = None
+    texts: SourceTexts | None = None
 
     def accepted(self) -> pl.DataFrame:
         """Key and typed columns of the accepted rows, in the order of the input."""
@@ -99,12 +99,17 @@ class Results:
         known = [cost for cost in (*answered, *self.dead_letters()["cost"]) if cost is not None]
         return sum(known, Decimal(0)) if known else None
 
+    def prompts(self, keys: Sequence[str]) -> dict[str, Any]:
+        """The user turns of rows, made again from the input as far as it is at hand: text, or blocks."""
+        made = self.texts.rendered(keys) if self.texts else {}
+        return {key: _as_prompt(one.blocks) for key, one in made.items()}
+
     def figures(self) -> Figures:
         """What the store tells of the run."""
         with self._store() as store:
             return figures_of(store, self.run_id)
 
-    def shown(self, key: str | None) -> tuple[list[ShownRow], int]:
+    def shown(self, key: str | None, *, around: int = AROUND) -> tuple[list[ShownRow], int]:
         """Rows ready to be shown, and the place of `key` among them."""
         with self._store() as store:
             return shown_rows(
@@ -114,6 +119,7 @@ class Results:
                 key=key,
                 texts=self.texts,
                 value=model_value(self.compiled),
+                around=around,
             )
 
     @contextmanager
@@ -126,3 +132,8 @@ class Results:
     def _store(self) -> Iterator[Store]:
         with Store.look(self.target) as store:
             yield store
+
+
+def _as_prompt(blocks: list[Any]) -> Any:
+    only = blocks[0] if len(blocks) == 1 else {}
+    return only["text"] if only.get("type") == "text" else blocks

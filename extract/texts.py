@@ -27,13 +27,18 @@ class SourceTexts:
 
     def __call__(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The texts of those rows that the input has."""
+        return {key: made.text for key, made in self.rendered(keys).items()}
+
+    def rendered(self, keys: Sequence[str]) -> dict[str, Rendered]:
+        """Those rows made ready to send again, as far as the input has them."""
         if not self._source.repeatable:
             return {}
-        wanted, found = set(keys), {}
+        wanted: set[str] = set(keys)
+        found: dict[str, Rendered] = {}
         for batch in self._source:
             for row in batch:
                 if row.key in wanted and isinstance(made := self._prompt.render(row.values), Rendered):
-                    found[row.key] = made.text
+                    found[row.key] = made
             if len(found) == len(wanted):
                 break
         return found
@@ -47,6 +52,6 @@ def model_value(compiled: CompiledSchema[Any]) -> Callable[[str], Any]:
             value = compiled.load(answer)
         except ValueError:  # the model has changed since: better the old words than none
             return json.loads(answer)
-        return json.loads(compiled.adapter.dump_json(value))
+        return json.loads(compiled.adapter.dump_json(value, by_alias=True))
 
     return read

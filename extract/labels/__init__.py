@@ -11,18 +11,24 @@ pipeline.using(examples=book.examples())
 from __future__ import annotations
 
 from extract.labels.agreement import Agreement, agreement
+from extract.labels.book import Book, Entry, book
 from extract.labels.compare import Comparison, compare
 from extract.labels.evaluate import Evaluation, evaluate
 from extract.labels.queue import queue
 from extract.labels.sample import sample
+from extract.labels.sheet import sheet
 
 __all__ = [
     "Agreement",
+    "Book",
     "Comparison",
+    "Entry",
     "Evaluation",
     "agreement",
+    "book",
     "compare",
     "evaluate",
     "queue",
     "sample",
+    "sheet",
 ]

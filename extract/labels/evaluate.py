@@ -168,14 +168,14 @@ def evaluate(
     said, right = all_answers(answers, gold, key=key)
     rules = Rules(tolerance or {}, frozenset(ordered))
     names = shared_fields(said, right, fields)
-    found = paired(said, right, names)
-    if not any(found.values()):
+    verdict = verdicts(said, right, names, rules)
+    if not verdict:
         raise InputError("no row is in both: do the keys mean the same on both sides?")
+    found = paired(said, right, names)
     scores = []
     for name, mine in found.items():
         scores.append(score(name, mine, rules, seed=seed))
         scores += [score(path, below, rules, seed=seed) for path, below in inner(name, mine, rules).items()]
-    verdict = verdicts(said, right, names, rules)
     answered = sum(key in said.rows for key in verdict)
     return Evaluation(
         said.name or "answers",

@@ -31,18 +31,21 @@ def shown_rows(
     key: str | None = None,
     texts: Texts | None = None,
     value: Value = json.loads,
+    around: int = AROUND,
 ) -> tuple[list[ShownRow], int]:
     """Rows of a job in input order, and the place of `key` among them.
 
     texts: keys → the text that values were looked for in. value: an accepted answer as plain JSON
-    data in the model's shape. Raises ConfigError for a key that is not there.
+    data in the model's shape. around: how many rows before and after it.
+    Raises ConfigError for a key that is not there.
     """
     rows = store.rows(job, run_id=run_id).rows(named=True)
     at = _place(rows, key, job)
-    near = rows[max(0, at - AROUND) : at + AROUND + 1]
+    start = max(0, at - around)
+    near = rows[start : at + around + 1]
     keys = [row["key"] for row in near]
     held = _Held(store, job, near, texts(keys) if texts else {}, value)
-    return [held.shown(row) for row in near], at - max(0, at - AROUND)
+    return [held.shown(row) for row in near], at - start
 
 
 def _place(rows: Sequence[Mapping[str, Any]], key: str | None, job: str) -> int:

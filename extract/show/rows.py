@@ -88,7 +88,7 @@ def _keys() -> Iterator[Markup]:
 
 
 def _article(number: int, row: ShownRow, total: int) -> Markup:
-    places = _places(row)
+    places = places_of(row)
     return tag(
         "article",
         tag(
@@ -136,7 +136,8 @@ class Place:
     box: Sequence[float] | None
 
 
-def _places(row: ShownRow) -> list[Place]:
+def places_of(row: ShownRow) -> list[Place]:
+    """The evidence of a row, with offsets that fit the text which is shown."""
     return [_place(one, row.text) for one in row.evidence]
 
 
