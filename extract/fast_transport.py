@@ -19,6 +19,7 @@ from extract.transport import (
     PROBE_EVERY,
     Broken,
     Headers,
+    Heads,
     Progress,
     environment_proxy,
     origin_of,
@@ -44,13 +45,14 @@ class FastTransport:
     proxy: str | None = None
     deadline: float = 3_600.0
     _sessions: dict[str, Session] = field(default_factory=dict)
+    _heads: Heads[Any] = field(default_factory=lambda: Heads(_head))
 
     @asynccontextmanager
     async def post(
         self, url: str, headers: Headers, body: bytes, *, progress: Progress
     ) -> AsyncIterator[_Plain | _Streamed]:
         """One exchange over a free connection, or a new one."""
-        asked = self._session(origin_of(url)).post(url).headers(headers).body_bytes(body)
+        asked = self._session(origin_of(url)).post(url).headers(self._heads.of(headers)).body_bytes(body)
         if ("accept", "text/event-stream") in headers:
             request = asked.streamed_read_buffer_limit(0).build_streamed()
             progress.sent = True  # it does not tell when the last byte has gone: rather one too many
@@ -113,6 +115,12 @@ def _builder() -> Any:
     except ImportError:
         raise MissingExtraError("pyreqwest", "fast", 'transport="fast"') from None
     return ClientBuilder()
+
+
+def _head(headers: Headers) -> Any:
+    from pyreqwest.http import HeaderMap
+
+    return HeaderMap(headers)
 
 
 def _proxied(proxy: str, origin: str) -> Any:

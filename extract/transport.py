@@ -12,7 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -25,6 +25,7 @@ PROBE_AFTER, PROBE_EVERY = 60, 30  # seconds until, and between, probes of a sil
 
 Headers = Sequence[tuple[str, str]]
 _MANY_HEADS = 64
+Head = TypeVar("Head")
 
 
 class Broken(Exception):  # noqa: N818 - not an error of ours: it becomes a fault
@@ -90,6 +91,22 @@ class Progress:
 TransportFactory = Callable[[int], Transport]
 
 
+class Heads(Generic[Head]):
+    """Headers as a library takes them, made once for each list that comes again and again."""
+
+    def __init__(self, make: Callable[[Headers], Head]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[Headers, Head]] = {}
+
+    def of(self, headers: Headers) -> Head:
+        known = self._made.get(id(headers))
+        if known is None or known[0] is not headers:
+            if len(self._made) >= _MANY_HEADS:
+                self._made.clear()
+            known = self._made[id(headers)] = (headers, self._make(headers))
+        return known[1]
+
+
 @dataclass(slots=True)
 class _Slot:
     """One connection. used: requests that it carried."""
@@ -112,7 +129,7 @@ class HttpxTransport:
     _free: dict[str, list[_Slot]] = field(default_factory=dict)
     _contexts: dict[str, ssl.SSLContext] = field(default_factory=dict)
     _urls: dict[str, httpx.URL] = field(default_factory=dict)
-    _heads: dict[int, tuple[Headers, httpx.Headers]] = field(default_factory=dict)
+    _heads: Heads[httpx.Headers] = field(default_factory=lambda: Heads(httpx.Headers))
     _closed: bool = False
 
     @asynccontextmanager
@@ -158,7 +175,7 @@ class HttpxTransport:
         request = httpx.Request(
             "POST",
             self._url(url),
-            headers=self._head(headers),
+            headers=self._heads.of(headers),
             stream=_Body(body, progress),
             extensions={"timeout": {"connect": self.connect_timeout}},
         )
@@ -174,15 +191,6 @@ class HttpxTransport:
         if url not in self._urls:
             self._urls[url] = httpx.URL(url)
         return self._urls[url]
-
-    def _head(self, headers: Headers) -> httpx.Headers:
-        """The headers as httpx takes them, made once for each list that comes again and again."""
-        known = self._heads.get(id(headers))
-        if known is None or known[0] is not headers:
-            if len(self._heads) >= _MANY_HEADS:
-                self._heads.clear()
-            known = self._heads[id(headers)] = (headers, httpx.Headers(headers))
-        return known[1]
 
     def _take(self, origin: str) -> _Slot:
         free = self._free.get(origin)
