@@ -21,5 +21,5 @@ pipeline = Pipeline(
         "router and doorbell, Parcelo and Fieldnote. Tickets come in many languages; judge what happened "
         "to the writer, not how loud the words are."
     ),
-    prompt="Subject: {subject}\nProduct: {product}\n\n{body}",
+    prompt="Subject: {subject}\nProduct: {product_line}\n\n{body}",
 )
