@@ -1,6 +1,7 @@
 """Speed: rows/s and processor time a row, of everybody on the same work.
 
-    python -m benchmarks.speed [--rounds 3] [--rows 3000] [--latency 0.05] [--concurrency 64] [--only ours,limit]
+    python -m benchmarks.speed [--rounds 3] [--rows 6000] [--latency 0.05] [--concurrency 64]
+                              [--only ours,limit]
 
 Peers get fewer rows (600): they take minutes for more. Run `python -m benchmarks.envs` once before.
 """
@@ -41,10 +42,9 @@ def report(results: Results) -> str:
         share = cpu / median(results[fastest], "cpu") if fastest else float("nan")
         stock = rate / median(results["limit:httpx"], "rate") if results.get("limit:httpx") else float("nan")
         counts = last["stub"]
-        lines.append(
-            [name, f"{rate:,.0f}", f"{cpu:,.0f}", f"{over:.2f}", f"{share:.2f}", f"{stock:.2f}"]
-            + [f"{median(runs, 'peak_mb'):.0f}", last["failed"], counts["doubled"], counts["cache_writes"]]
-        )
+        figures = (f"{rate:,.0f}", f"{cpu:,.0f}", f"{over:.2f}", f"{share:.2f}", f"{stock:.2f}")
+        peak = f"{median(runs, 'peak_mb'):.0f}"
+        lines.append([name, *figures, peak, last["failed"], counts["doubled"], counts["cache_writes"]])
     head = ["contender", "rows/s", "µs CPU a row", "rows/s ÷ fastest peer", "CPU ÷ fastest peer"]
     return table([*head, "rows/s ÷ stock httpx", "peak MB", "lost", "doubled", "cache writes"], lines)
 
@@ -52,7 +52,7 @@ def report(results: Results) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=3_000)
+    parser.add_argument("--rows", type=int, default=6_000)
     parser.add_argument("--peer-rows", type=int, default=600)
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--concurrency", type=int, default=64)

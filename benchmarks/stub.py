@@ -161,10 +161,8 @@ def chat_reply(text: str, body: bytes) -> dict[str, Any]:
 
 def http(status: int, body: bytes, more: bytes = b"") -> bytes:
     """An answer as bytes."""
-    return (
-        b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\ncontent-length: %d\r\nrequest-id: req_1\r\n%s\r\n%s"
-        % (status, len(body), more, body)
-    )
+    kind = b"content-type: application/json\r\nrequest-id: req_1\r\n"
+    return b"HTTP/1.1 %d X\r\n%scontent-length: %d\r\n%s\r\n%s" % (status, kind, len(body), more, body)
 
 
 def fault(status: int, kind: str, more: bytes = b"") -> bytes:
