@@ -65,6 +65,9 @@ class Spent:
         return Spent(self.usd - other.usd, self.tokens - other.tokens, self.requests - other.requests)
 
 
+_NOTHING = Spent()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
     """What one request in flight holds of the budget."""
@@ -82,6 +85,7 @@ class Purse:
 
     def __init__(self, budget: Budget | None, price: Price | None, *, spent: Spent | None = None) -> None:
         self._budget = budget or Budget()
+        self._limited = self._budget.limited
         self._price = price
         if self._budget.usd is not None and price is None:
             raise PriceError(
@@ -108,6 +112,9 @@ class Purse:
         input_tokens: estimate of the whole input. max_tokens: bound of the output.
         ttl: cache lifetime that the request asks for. web_searches: the most that it may do.
         """
+        if not self._limited:
+            self.in_flight += 1
+            return Reservation(_NOTHING, input_tokens)
         amount = self._estimate(input_tokens, max_tokens, ttl, web_searches)
         held = self.spent + self.reserved
         alone = self.in_flight == 0 and self._left(self.spent)
@@ -123,8 +130,9 @@ class Purse:
         usage: None when nothing was billed (turned away, never sent); an unknown usage, or one
             without a price, counts as reserved.
         """
-        self.reserved -= reservation.amount
         self.in_flight -= 1
+        if self._limited:
+            self.reserved -= reservation.amount
         paid = Spent() if usage is None else self._paid(reservation, usage)
         self.spent += paid
         return paid

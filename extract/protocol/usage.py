@@ -111,6 +111,4 @@ def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
 
 def count(value: Any) -> int | None:
     """A token count, or None for anything that is not one."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        return None
-    return value
+    return value if type(value) is int and value >= 0 else None
