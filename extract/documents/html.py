@@ -46,9 +46,28 @@ def load(data: bytes, settings: Settings) -> Document:
 def html_text(source: str) -> str:
     """The visible text of an HTML source."""
     reader = _Reader()
-    reader.feed(source)
+    reader.feed(_without_comments(source))
     reader.close()
     return reader.text()
+
+
+def _without_comments(source: str) -> str:
+    """Comments taken out at once: the parser looks for the end of each to the end of the page.
+
+    One that is never closed hides the rest, as in a browser, unless it stands in a script.
+    """
+    pieces, at = [], 0
+    while (start := source.find("<!--", at)) >= 0:
+        end = source.find("-->", start + 4)
+        if end < 0:
+            break
+        pieces.append(source[at:start])
+        at = end + 3
+    rest = source[at:]
+    shown, opened, hidden = rest.partition("<!--")
+    if opened and "</script" in hidden.lower():
+        shown = rest.replace("<!--", "")
+    return "".join([*pieces, shown])
 
 
 class _Table:

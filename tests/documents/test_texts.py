@@ -43,6 +43,8 @@ def text_of(folder: Path, name: str, data: bytes, **options: Any) -> str:
         ("</p></b>stray", "stray"),
         ("<img alt=x><input value=y>z", "z"),
         ("<p>1 < 2 & 3", "1 < 2 & 3"),
+        ("a<!-- never closed <p>b", "a"),
+        ("a<script>x = '<!--'</script>b", "ab"),
     ],
 )
 def test_html_is_what_a_browser_shows(source: str, text: str) -> None:
@@ -52,6 +54,7 @@ def test_html_is_what_a_browser_shows(source: str, text: str) -> None:
 def test_deep_and_broken_html_ends(tmp_path: Path) -> None:
     assert "x" in html_text("<div>" * 50_000 + "x")
     assert html_text("<table>" * 3_000 + "x").strip() == "x"
+    assert html_text("x" + "<!--" * 100_000) == "x"
 
 
 def test_html_says_its_encoding(tmp_path: Path) -> None:
