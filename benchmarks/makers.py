@@ -75,6 +75,28 @@ def pdf(
     return _written(objects, None if user is None else _Lock(user, owner))
 
 
+def form(label: str, value: str) -> bytes:
+    """A PDF with one field that somebody filled in."""
+    filled = _shown((2, 5, 10, value))
+    return _written(
+        {
+            1: b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] >> >>",
+            2: b"<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+            3: b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+            4: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R /Annots [6 0 R] "
+            b"/Resources << /Font << /F 3 0 R >> >> >>",
+            5: _stream(_shown((50, 700, 10, label)), b""),
+            6: b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (f) /F 4 /P 4 0 R /Rect [200 695 350 715] "
+            b"/V (%s) /AP << /N 7 0 R >> >>" % value.encode("cp1252"),
+            7: _stream(
+                filled,
+                b"/Type /XObject /Subtype /Form /BBox [0 0 150 20] /Resources << /Font << /F 3 0 R >> >> ",
+            ),
+        },
+        None,
+    )
+
+
 def _shown(line: Line) -> bytes:
     x, y, size, text = line
     raw = text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")

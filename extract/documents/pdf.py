@@ -34,6 +34,8 @@ def load(data: bytes, settings: Settings) -> Document:
     document = _opened(data, settings)
     try:
         check_pages(len(document), settings.limits)
+        if document.get_formtype() != pdfium_c.FORMTYPE_NONE:
+            document.init_forms()
         return _document(document, settings.limits)
     finally:
         document.close()
@@ -87,10 +89,7 @@ def _document(document: pdfium.PdfDocument, limits: Limits) -> Document:
 
 
 def _page(document: pdfium.PdfDocument, number: int, limits: Limits) -> tuple[PageText, Picture | None]:
-    try:
-        page = document[number - 1]
-    except pdfium.PdfiumError:
-        raise UnreadableError(f"page {number} of the PDF is damaged") from None
+    page = _opened_page(document, number)
     try:
         textpage = page.get_textpage()
         read = page_text(_Glyphs(textpage))
@@ -101,6 +100,19 @@ def _page(document: pdfium.PdfDocument, number: int, limits: Limits) -> tuple[Pa
         return (read if read.usable else PageText("", [])), picture
     finally:
         page.close()
+
+
+def _opened_page(document: pdfium.PdfDocument, number: int) -> pdfium.PdfPage:
+    """A page; what was filled into a form on it is part of its text."""
+    try:
+        page = document[number - 1]
+        if document.formenv is None:
+            return page
+        page.flatten()
+        page.close()
+        return document[number - 1]
+    except pdfium.PdfiumError:
+        raise UnreadableError(f"page {number} of the PDF is damaged") from None
 
 
 def _has_content(page: pdfium.PdfPage) -> bool:

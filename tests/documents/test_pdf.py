@@ -65,6 +65,15 @@ def test_a_word_broken_at_the_end_of_a_line_stays_as_printed(tmp_path: Path) -> 
     assert read(tmp_path, makers.pdf([lines]))["text"] == "a word of hyphen-\nated letters"
 
 
+def test_what_was_filled_into_a_form_is_read(tmp_path: Path) -> None:
+    row = read(tmp_path, makers.form("Invoice number:", "INV-77"))
+    assert row["text"].split() == ["Invoice", "number:", "INV-77"]
+    at = row["text"].index("INV-77")
+    box = Layout(row["layout"]).box(at, at + 6)
+    assert box is not None
+    assert 195 < box[0] < 210
+
+
 def test_cells_drawn_one_after_the_other_make_one_line(tmp_path: Path) -> None:
     lines = [(50.0, 700.0, 10.0, "left"), (300.0, 700.0, 10.0, "middle"), (450.0, 700.0, 10.0, "right")]
     (line,) = read(tmp_path, makers.pdf([lines]))["text"].split("\n")
