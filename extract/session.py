@@ -74,23 +74,46 @@ class Options:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What runs of one pipeline have in common where one follows the other: the money, the warm prefix."""
+
+    purse: Purse
+    warmth: Warmth
+
+    @classmethod
+    def of(cls, pipeline: Pipeline) -> Shared:
+        """Nothing spent, nothing warm. Raises PriceError for a budget in dollars without a price."""
+        price = None if pipeline.prices is None else pipeline.prices.find(pipeline.model)
+        return cls(Purse(pipeline.budget, price), Warmth(pipeline.cache, pipeline.envelope.prefix_tokens))
+
+
 class Session:
-    """A run that is ready to start. Made by `Pipeline`; raises ConfigError or StoreError here."""
+    """A run that is ready to start. Made by `Pipeline`; raises ConfigError or StoreError here.
+
+    shared: of the runs before this one, where it goes on with their budget.
+    """
 
     def __init__(
-        self, pipeline: Pipeline, intake: Intake, options: Options, *, clock: Clock | None = None
+        self,
+        pipeline: Pipeline,
+        intake: Intake,
+        options: Options,
+        *,
+        clock: Clock | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self._pipeline, self._options = pipeline, options
         self._clock = clock or SystemClock()
         self._client = pipeline.client or Client()
         self._client.check()
         self._price = None if pipeline.prices is None else pipeline.prices.find(pipeline.model)
-        self._purse = Purse(pipeline.budget, self._price)
+        shared = shared or Shared.of(pipeline)
+        self._purse, self._warmth = shared.purse, shared.warmth
         self._intake, self._source = intake, intake.source
         if self._source.columns:  # an input without rows may have none
             pipeline.rendering.require(self._source.columns)
         self._tally = Tally()
-        self._warmth = Warmth(pipeline.cache, pipeline.envelope.prefix_tokens)
         self._stopper: Stopper | None = None
         self._started = time.monotonic()
         self._run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.urandom(3).hex()}"
