@@ -58,7 +58,7 @@ _ENTRIES: dict[str, Entry] = {
     f"{_OFFICE}wordprocessingml.document": Entry(f"{_HERE}.wordfile:load"),
     f"{_OFFICE}spreadsheetml.sheet": Entry(f"{_HERE}.office:load_xlsx", (KREUZBERG,)),
     f"{_OFFICE}presentationml.presentation": Entry(f"{_HERE}.office:load_pptx", (KREUZBERG,)),
-} | dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff"), _PICTURE)
+} | dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff", "image/bmp"), _PICTURE)
 
 _WAYS_OUT = {
     "application/zip": "a ZIP archive; unpack it and read what is in it",
@@ -66,6 +66,7 @@ _WAYS_OUT = {
         "an old Office file (.doc, .xls, .ppt or .msg); save it as .docx, .xlsx, .pptx or .eml; "
         "a password makes a new one look old too"
     ),
+    "image/heic": "a photo in Apple's HEIC; save it as JPEG",
     "application/gzip": "a gzip archive; unpack it",
     "application/x-7z-compressed": "a 7z archive; unpack it",
     "application/vnd.apache.parquet": "a Parquet table; read it with polars.read_parquet",

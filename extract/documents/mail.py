@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
+from mimetypes import guess_extension
 from pathlib import PurePath
 
-from extract.documents.document import Attachment, Document, Settings, UnreadableError, document_of
+from extract.documents.document import (
+    PAGE_BREAK,
+    Attachment,
+    Document,
+    Settings,
+    UnreadableError,
+    document_of,
+)
 from extract.documents.html import html_text
 
 _HEAD = ("From", "To", "Cc", "Date", "Subject")
@@ -21,8 +30,10 @@ def load(data: bytes, settings: Settings) -> Document:
             f"it has {len(attachments):,} attachments, the limit is {settings.limits.attachments:,}"
         )
     head = [f"{name}: {' '.join(str(message[name]).split())}" for name in _HEAD if message[name]]
-    read = document_of(["\n".join(head) + "\n\n" + _body(message)])
-    return Document(read.text, 1, attachments=tuple(attachments))
+    text = ("\n".join(head) + "\n\n" + _body(message)).strip()
+    if not attachments:
+        return document_of([text])
+    return Document(text.replace(PAGE_BREAK, "\n"), 1, attachments=tuple(attachments))
 
 
 def _body(message: EmailMessage) -> str:
@@ -47,12 +58,24 @@ def _text(part: Message) -> str:
 def _attachments(message: EmailMessage) -> list[Attachment]:
     found: list[Attachment] = []
     used: set[str] = set()
-    for part in message.iter_attachments():
+    for part in _parts(message):
         if part.get_content_disposition() != "attachment" and part["Content-ID"]:
             continue  # a picture that the body shows: a logo in a signature, most often
-        name = _name(part.get_filename() or f"part-{len(found) + 1}", used)
-        found.append(Attachment(name, _bytes(part)))
+        data, named = _bytes(part), part.get_filename()
+        if named or data.strip():  # lists and bounces have empty parts without a name
+            ending = guess_extension(part.get_content_type()) or ""
+            name = _name(named or f"part-{len(found) + 1}{ending}", used)
+            found.append(Attachment(name, data))
     return found
+
+
+def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
+    """What hangs on a mail, also inside of parts that only hold others."""
+    for part in message.iter_attachments():
+        if part.get_content_maintype() == "multipart" and isinstance(part, EmailMessage):
+            yield from (leaf for leaf in part.iter_parts() if isinstance(leaf, EmailMessage))
+        elif isinstance(part, EmailMessage):
+            yield part
 
 
 def _name(wanted: str, used: set[str]) -> str:

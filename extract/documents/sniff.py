@@ -58,6 +58,7 @@ NAMES = {  # what a name promises, for a message when the bytes are something el
     ".jpeg": "picture",
     ".gif": "picture",
     ".webp": "picture",
+    ".bmp": "picture",
     ".tif": "picture",
     ".tiff": "picture",
     ".txt": "text",
@@ -80,6 +81,10 @@ def media_type(data: bytes, name: str = "") -> str:
             return _zip_type(data) if found == "application/zip" else found
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
+    if data[:2] == b"BM" and data[6:10] == bytes(4) and len(data) > 26:
+        return "image/bmp"
+    if data[4:8] == b"ftyp" and data[8:12] in {b"heic", b"heix", b"hevc", b"mif1", b"heim"}:
+        return "image/heic"
     if b"%PDF-" in data[:1024]:  # readers skip what stands before it
         return "application/pdf"
     return _text_type(data, PurePath(name).suffix.lower())

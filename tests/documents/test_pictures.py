@@ -81,6 +81,11 @@ def test_glass_becomes_white_paper(tmp_path: Path) -> None:
     assert sent(read(tmp_path, data)).convert("RGB").getpixel((5, 2)) == (255, 255, 255)
 
 
+def test_a_bitmap_is_sent_as_something_that_is_taken(tmp_path: Path) -> None:
+    row = read(tmp_path, saved(Image.new("RGB", (30, 20), "red"), "BMP"), "a.bmp")
+    assert (row["media_type"], row["images"][0]["media_type"]) == ("image/bmp", "image/png")
+
+
 @pytest.mark.parametrize("mode", ["1", "L", "P", "CMYK", "I;16"])
 def test_every_kind_of_tiff_is_sent_as_something_that_is_taken(tmp_path: Path, mode: str) -> None:
     row = read(tmp_path, saved(Image.new(mode, (30, 20)), "TIFF"), "a.tif")

@@ -135,6 +135,20 @@ def test_a_mail_without_plain_text_shows_its_html(tmp_path: Path) -> None:
     assert text_of(tmp_path, "a", data).endswith("Total 12")
 
 
+def test_a_mail_of_an_attachment_alone(tmp_path: Path) -> None:
+    data = (
+        b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n"
+        b"--b\nContent-Type: text/plain\n\n\n--b\nContent-Type: multipart/mixed; boundary=c\n\n"
+        b"--c\nContent-Type: text/plain\n\n\n--c\nContent-Type: text/csv\n\na;b\n1;2\n--c--\n--b--\n"
+    )
+    put(tmp_path, "a.eml", data)
+    rows = list(read_documents("a.eml", root=tmp_path).iter_rows(named=True))
+    assert [(row["path"], row["text"], row["error"]) for row in rows] == [
+        ("a.eml", None, None),
+        ("a.eml/part-1.csv", "| a | b |\n| 1 | 2 |", None),
+    ]
+
+
 def test_mails_in_mails_end(tmp_path: Path) -> None:
     data = makers.eml("core")
     for _ in range(6):
