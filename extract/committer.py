@@ -1,13 +1,14 @@
 """Gathers what rows ended as and commits it in batches: durable first, counted after.
 
-At most `bound` entries wait for their commit, so that a killed process repeats no more than the rows
-in flight and as many again. Knows nothing of requests, replies or tables.
+A commit costs much the same for few entries as for many, so that it pays to wait for company; never for
+long, and for no longer than commits take. Knows nothing of requests, replies or tables.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -19,20 +20,21 @@ class Committer(Generic[Entry]):
     """Batches entries for one writer. To be made inside a running loop.
 
     commit: writes a batch and returns when it is durable.
-    bound: entries that may be uncommitted at one time; `put` waits beyond it (back-pressure). A number,
-        or what tells it.
-    pause: seconds that the first entry of a batch waits for company.
+    bound: entries that may be uncommitted at one time; `put` waits beyond it (back-pressure).
+    full: so many entries are worth a commit at once.
+    pause: seconds that the first entry of a batch waits for company at most.
     """
 
-    def __init__(self, commit: Commit[Entry], *, bound: int | Callable[[], int], pause: float = 0.1) -> None:
+    def __init__(self, commit: Commit[Entry], *, bound: int, full: int, pause: float = 0.05) -> None:
         self._commit = commit
-        self._bound = bound if callable(bound) else lambda: bound
-        self._pause = pause
+        self._bound, self._full, self._pause = max(1, bound), max(1, full), pause
+        self._took = 0.0
         self._waiting: list[Entry] = []
         self._uncommitted = 0
         self._failure: BaseException | None = None
         self._closing = False
         self._some, self._enough, self._room = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._landed = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name="committer")
 
     async def put(self, entry: Entry) -> None:
@@ -40,7 +42,7 @@ class Committer(Generic[Entry]):
 
         Raises what the writer raised, if it failed.
         """
-        while self._uncommitted >= (bound := max(1, self._bound())) and not self._failure:
+        while self._uncommitted >= self._bound and not self._failure:
             self._room.clear()
             await self._room.wait()
         if self._failure:
@@ -48,8 +50,15 @@ class Committer(Generic[Entry]):
         self._uncommitted += 1
         self._waiting.append(entry)
         self._some.set()
-        if self._is_full(bound):
+        if len(self._waiting) >= self._full:
             self._enough.set()
+
+    async def land(self, entry: Entry) -> None:
+        """Hands an entry over and returns when it is durable."""
+        await self.put(entry)
+        await self._landed.wait()
+        if self._failure:
+            raise self._failure
 
     async def close(self) -> None:
         """Commits what is left. Raises what the writer raised, if it failed."""
@@ -60,28 +69,30 @@ class Committer(Generic[Entry]):
         if self._failure:
             raise self._failure
 
-    def _is_full(self, bound: int) -> bool:
-        """A commit costs much the same for few and for many; a third is left for what comes meanwhile."""
-        return len(self._waiting) * 3 >= bound * 2
-
     async def _run(self) -> None:
+        landed = self._landed
         try:
             while await self._gather():
                 batch, self._waiting = self._waiting, []
+                landed, self._landed = self._landed, asyncio.Event()  # who lands now belongs to the next
+                began = time.perf_counter()
                 await self._commit(batch)
+                self._took = time.perf_counter() - began
                 self._uncommitted -= len(batch)
+                landed.set()
                 self._room.set()
         except BaseException as failure:  # told to everyone who waits, and to `close`
             self._failure = failure
-            self._room.set()
+            for event in (landed, self._landed, self._room):
+                event.set()
 
     async def _gather(self) -> bool:
         """Waits until there is a batch; False when closed and empty."""
         while not self._waiting and not self._closing:
             self._some.clear()
             await self._some.wait()
-        if not self._closing and not self._is_full(max(1, self._bound())):
+        if not self._closing and len(self._waiting) < self._full:
             self._enough.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._enough.wait(), self._pause)
+                await asyncio.wait_for(self._enough.wait(), min(self._pause, 2 * self._took))
         return bool(self._waiting)

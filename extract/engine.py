@@ -30,7 +30,7 @@ from extract.tables import Row, RowSource
 from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
 
 _TURN = 100  # rows: a few milliseconds
-WORKERS_PER_PLACE = 1.25  # some rows wait out a retry; their places in the air are not left empty
+_AHEAD = 512  # rows that the feeder may be ahead of the store; they were not paid for in this run
 
 
 Given = TypeVar("Given")
@@ -76,15 +76,13 @@ class Engine:
         self._work, self._source, self._ledger, self._courier = work, source, ledger, courier
         self._stop, self._breaker, self._tally = stopper, breaker, tally
         self._publish = publish
-        self._size = max(1, round(concurrency * WORKERS_PER_PLACE))
+        self._size = concurrency
         self._queue: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._size * 2)
         self._asked: dict[str, _Asked] = {}
         self._died: dict[str, Settled] = {}
         self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
-        self._led: dict[int, Item] = {}
-        self._places = concurrency
-        self._committer = Committer(self._commit, bound=self._may_wait)
+        self._committer = Committer(self._commit, bound=max(_AHEAD, concurrency), full=concurrency // 2)
 
     async def run(self) -> None:
         """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
@@ -101,15 +99,6 @@ class Engine:
             await self._committer.close()
         if self._failure is not None:
             raise self._failure
-
-    def _may_wait(self) -> int:
-        """Entries that may be uncommitted.
-
-        Killed now, no more than twice what may be in flight is paid again: what is uncommitted, what is
-        in the air, and what workers hold that was sent before.
-        """
-        held = sum(item.first_at is not None for item in self._led.values())
-        return max(self._places - held, 2 * self._places - self._size)
 
     async def _guard(self, coroutine: Any) -> None:
         """A fault of ours ends the run like any stop: what is in flight lands and is committed."""
@@ -199,11 +188,9 @@ class Engine:
         while (item := await self._queue.get()) is not None:
             if not self._stop.stopping:
                 await self._guard(self._lead_one(item))
-                self._led.pop(item.position, None)
 
     async def _lead_one(self, item: Item) -> None:
         self._tally.in_flight += 1
-        self._led[item.position] = item
         try:
             outcome = await self._converse(item)
         finally:
@@ -239,9 +226,11 @@ class Engine:
         asked.settled = settled
         assert settled.outcome is not None
         self._stop(self._breaker.on_outcome(settled.outcome))
-        await self._committer.put(settled)
         for follower in asked.followers:
             await self._committer.put(_share(follower, settled))
+        # a worker takes its next row when this one is durable: killed now, no more is paid again than
+        # what may be in flight
+        await self._committer.land(settled)
 
     def _fit(self, item: Item, outcome: Outcome) -> Settled:
         """An accepted value that no column can hold without loss is a dead letter of its own."""

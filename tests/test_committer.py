@@ -17,7 +17,7 @@ def test_everything_put_is_committed_once_and_in_order() -> None:
         batches.append(list(batch))
 
     async def main() -> None:
-        committer = Committer(commit, bound=10, pause=0.001)
+        committer = Committer(commit, bound=10, full=5, pause=0.001)
         for n in range(57):
             await committer.put(n)
         await committer.close()
@@ -38,7 +38,7 @@ def test_no_more_than_the_bound_is_ever_uncommitted() -> None:
 
     async def main() -> None:
         nonlocal put
-        committer = Committer(commit, bound=4, pause=0.001)
+        committer = Committer(commit, bound=4, full=2, pause=0.001)
 
         async def feed() -> None:
             nonlocal put
@@ -62,10 +62,45 @@ def test_a_failing_writer_is_told_to_everyone() -> None:
         raise OSError("disk full")
 
     async def main() -> None:
-        committer = Committer(commit, bound=2, pause=0.001)
+        committer = Committer(commit, bound=2, full=1, pause=0.001)
         with pytest.raises(OSError, match="disk full"):
             for n in range(50):
                 await committer.put(n)
+        with pytest.raises(OSError, match="disk full"):
+            await committer.close()
+
+    asyncio.run(main())
+
+
+def test_landing_returns_when_the_entry_is_durable() -> None:
+    durable: list[int] = []
+
+    async def commit(batch: Sequence[int]) -> None:
+        await asyncio.sleep(0.001)
+        durable.extend(batch)
+
+    async def main() -> None:
+        committer = Committer(commit, bound=8, full=4, pause=0.001)
+
+        async def land(n: int) -> None:
+            await committer.land(n)
+            assert n in durable
+
+        await asyncio.gather(*(land(n) for n in range(50)))
+        await committer.close()
+
+    asyncio.run(main())
+    assert sorted(durable) == list(range(50))
+
+
+def test_landing_hears_of_a_failed_commit() -> None:
+    async def commit(batch: Sequence[int]) -> None:
+        raise OSError("disk full")
+
+    async def main() -> None:
+        committer = Committer(commit, bound=8, full=4, pause=0.001)
+        for failure in await asyncio.gather(*(committer.land(n) for n in range(20)), return_exceptions=True):
+            assert isinstance(failure, OSError)
         with pytest.raises(OSError, match="disk full"):
             await committer.close()
 

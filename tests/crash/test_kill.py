@@ -84,7 +84,7 @@ def test_killed_twenty_times_nothing_is_lost_and_little_is_paid_twice(
     assert out.startswith(f"{ROWS} ")
     assert table(store) == [(n, n, f"Lamp {n}") for n in range(ROWS)]
     repeated = endpoint.counts()["requests"] - ROWS
-    assert repeated <= kills * 2 * CONCURRENCY
+    assert repeated <= kills * CONCURRENCY
     with duckdb.connect(str(store)) as con:
         assert con.sql("SELECT count(*), count(DISTINCT key) FROM extract.rows").fetchall() == [(ROWS, ROWS)]
 
@@ -98,7 +98,7 @@ def test_killed_once_the_next_run_goes_on(endpoint: LocalEndpoint, tmp_path: Pat
     out, err = start(endpoint, store, 300).communicate(timeout=60)
     assert out.startswith("300 "), err
     assert len(table(store)) == 300
-    assert endpoint.counts()["requests"] <= 300 + 2 * CONCURRENCY
+    assert endpoint.counts()["requests"] <= 300 + CONCURRENCY
 
 
 def test_a_second_run_on_the_same_store_sends_nothing(endpoint: LocalEndpoint, tmp_path: Path) -> None:
