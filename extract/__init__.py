@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from extract.run import Run
     from extract.schema.compile import CompiledSchema, compile_schema
     from extract.schema.finding import Finding
+    from extract.split import Split
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ _HOMES = {
     "Prices": "extract.prices",
     "Report": "extract.report",
     "Run": "extract.run",
+    "Split": "extract.split",
     "Usage": "extract.protocol.usage",
     "compile_schema": "extract.schema.compile",
     "errors": "",
@@ -62,6 +64,7 @@ __all__ = [
     "Prices",
     "Report",
     "Run",
+    "Split",
     "Usage",
     "__version__",
     "compile_schema",

@@ -87,7 +87,9 @@ Conversation = Generator[Attempt, Delivery, Outcome]
 
 
 def converse(key: str, request: Request, source: Source, judge: Judge, limits: Limits) -> Conversation:
-    """Drives one row from its first request to its outcome."""
+    """Drives one row from its first request to its outcome; one that cannot fit the model is not sent."""
+    if letter := _too_long(key, request):
+        return letter
     course = _Course(request)
     while True:
         left = limits.attempts - course.sent
@@ -101,6 +103,16 @@ def converse(key: str, request: Request, source: Source, judge: Judge, limits: L
             return outcome
         if course.sent >= limits.attempts:
             return _dead(key, course, _reason_when_spent(course))
+
+
+def _too_long(key: str, request: Request) -> DeadLetter | None:
+    context = card(request.envelope.model).context
+    needed = request.estimate_tokens() + request.max_tokens
+    if needed <= context:
+        return None
+    expected = f"at most {context:,}: split the input, as with Pipeline(split=Split(...))"
+    finding = Finding("message", "", "", f"about {needed:,} tokens with max_tokens", expected)
+    return DeadLetter(key, "too_long", (finding,), request=request.as_json())
 
 
 def _hear(

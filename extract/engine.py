@@ -14,13 +14,11 @@ from typing import Any, Protocol, TypeVar
 
 from extract.breaker import Breaker, Stop
 from extract.committer import Committer
-from extract.conversation import Attempt, Delivery, converse
+from extract.conversation import Attempt, Delivery
 from extract.errors import InputError
 from extract.evidence import Source
 from extract.outcome import Accepted, DeadLetter, Outcome
 from extract.prompt import Rendered, Unsendable
-from extract.protocol.models import card
-from extract.protocol.request import Request
 from extract.protocol.usage import Usage
 from extract.report import Tally
 from extract.schema.finding import Finding
@@ -143,7 +141,7 @@ class Engine:
         prompt = work.render(row.values)
         if isinstance(prompt, Unsendable):
             return Item(row.position, row.key, row.values, prompt, unsent_fingerprint(prompt))
-        fingerprint = work.envelope.fingerprint(prompt.blocks, replicate=work.replicate)
+        fingerprint = work.fingerprint(prompt, row.values)
         return Item(row.position, row.key, row.values, prompt, fingerprint)
 
     def _meet(self, item: Item, answer: AnswerRow | None, known: RowRow | None) -> Settled | None:
@@ -199,20 +197,15 @@ class Engine:
 
     async def _converse(self, item: Item) -> Outcome | None:
         """Leads one conversation to its outcome; None where the run stops before it."""
-        work = self._work
-        assert isinstance(item.prompt, Rendered)
-        request = work.envelope.request(item.prompt.blocks)
-        if letter := _too_long(item, request):
-            return letter
-        talk = converse(item.key, request, self._source_of(item), work.judge, work.limits)
-        attempt = next(talk)
-        while (delivery := await self._courier.deliver(attempt, item)) is not None:
-            try:
+        talk = self._work.talk(item)
+        try:
+            attempt = next(talk)
+            while (delivery := await self._courier.deliver(attempt, item)) is not None:
                 attempt = talk.send(delivery)
-            except StopIteration as end:
-                outcome: Outcome = end.value
-                return outcome
-            await self._committer.put(Settled(item.so_far(), None))
+                await self._committer.put(Settled(item.so_far(), None))
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
         talk.close()
         return None
 
@@ -310,15 +303,3 @@ def _share(item: Item, settled: Settled) -> Settled:
 def _is_dead(known: RowRow | None, item: Item) -> bool:
     """A dead letter for this very input, still open."""
     return known is not None and known.state == "dead" and known.fingerprint == item.fingerprint
-
-
-def _too_long(item: Item, request: Request) -> DeadLetter | None:
-    """A row that cannot fit the model's context is not sent."""
-    context = card(request.envelope.model).context
-    needed = request.estimate_tokens() + request.max_tokens
-    if needed <= context:
-        return None
-    finding = Finding(
-        "message", "", "", f"about {needed:,} tokens with max_tokens", f"at most {context:,}: split the input"
-    )
-    return DeadLetter(item.key, "too_long", (finding,), request=request.as_json())

@@ -58,6 +58,15 @@ class Judge:
         return bool(self._fields)
 
     @property
+    def quotes(self) -> bool:
+        """Whether some values come with the words that support them."""
+        return self._quoting
+
+    def wire_path(self, path: str, text: str) -> str:
+        """The pointer in the shape that was asked for. path: in the model's. text: the answer as it came."""
+        return self._compiled.model_to_wire(path, text)
+
+    @property
     def needs_text(self) -> bool:
         """Whether an answer to a row without any text would be refused, whatever it is."""
         return any(

@@ -27,6 +27,7 @@ from extract.protocol.request import Envelope
 from extract.schema.columns import Columns, columns_of
 from extract.schema.compile import CompiledSchema, compile_schema
 from extract.session import Options, Session
+from extract.split import Split
 from extract.store import Keep
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ class Pipeline:
     reasks: how often the model is told what was wrong with its answer.
     attempts: requests that one row may cost in all, re-asks and retries together.
     patience: so many bad outcomes in a row, all for one reason, stop a run.
+    split: how the column `text` is cut where it is too long to be read at once. The answers about the pieces
+        are merged, and judged once more as one; so fields that only some pieces tell must allow null.
+        `reasks` and `attempts` are then those of a piece.
     examples: (input, answer) pairs shown to the model; part of the cached prefix.
     tools: server-side tools.
     client: address and key; by default from the environment.
@@ -81,6 +85,7 @@ class Pipeline:
     reasks: int = 2
     attempts: int = 8
     patience: int = 10
+    split: Split | None = None
     examples: Sequence[Example] = ()
     tools: Sequence[Block] = ()
     client: Client | None = None

@@ -229,6 +229,7 @@ class Session:
             pipeline.columns,
             pipeline.limits,
             many=pipeline.compiled.many,
+            split=pipeline.split,
             replicate=self._options.replicate,
             redriven=self._intake.redriven,
         )

@@ -30,6 +30,7 @@ def signature_of(pipeline: Pipeline) -> dict[str, Any]:
         "examples": _digest(envelope.examples),
         "tools": _digest(envelope.tools),
         "wire": envelope.wire,
+        "split": None if pipeline.split is None else repr(pipeline.split),
     }
 
 

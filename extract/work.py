@@ -12,15 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from extract.conversation import Limits
+from extract.conversation import Conversation, Limits, converse
 from extract.evidence import Source
 from extract.evidence.layout import Layout
 from extract.judge import Judge
 from extract.outcome import Accepted, DeadLetter, Outcome
+from extract.pieces import Ask, converse_in_pieces
 from extract.prompt import DOCUMENT, Prompt, Rendered, Unsendable
+from extract.protocol.pages import pictures_of
 from extract.protocol.request import Envelope
 from extract.protocol.usage import Usage
 from extract.schema.columns import Columns
+from extract.split import Piece, Split, cut
 from extract.store import AnswerRow, Batch, CallRow, DeadRow, KeptRow, OutputRows, RowRow, Sink, Store
 
 if TYPE_CHECKING:
@@ -82,6 +85,7 @@ class Work:
     """What a run does with a row: prompt, envelope, judge, and where the result goes.
 
     job: the name under which the store remembers rows from run to run.
+    split: how documents that are too long to be read at once are cut.
     replicate: 0, or the number of a deliberate repeat of the same requests.
     redriven: for dead letters that are run again, key → fingerprint that they died of: what is
         accepted now answers that question too, so that the next run does not ask it again.
@@ -95,6 +99,7 @@ class Work:
     columns: Columns
     limits: Limits
     many: bool = False
+    split: Split | None = None
     replicate: int = 0
     redriven: Mapping[str, str] | None = None
 
@@ -104,6 +109,44 @@ class Work:
         if isinstance(prompt, Rendered) and not prompt.text.strip() and self.judge.needs_text:
             return Unsendable("unsupported", _ONLY_PICTURES)
         return prompt
+
+    def fingerprint(self, prompt: Rendered, values: Mapping[str, Any]) -> str:
+        """What the row asks; read in pieces, it asks something else than read at once."""
+        whole = self.envelope.fingerprint(prompt.blocks, replicate=self.replicate)
+        if not self._pieces(values):
+            return whole
+        return hashlib.sha256(f"pieces\0{whole}\0{self.split!r}".encode()).hexdigest()
+
+    def talk(self, item: Item) -> Conversation:
+        """The conversation about a row: one, or one about each of its pieces."""
+        source = self.source(item)
+        pieces = self._pieces(item.values)
+        asks = [ask for piece in pieces if (ask := self._ask(piece, item.values, last=piece is pieces[-1]))]
+        if len(asks) > 1 and self.split is not None:
+            identity = self.split.identity
+            return converse_in_pieces(item.key, asks, source, self.judge, self.limits, identity=identity)
+        assert isinstance(item.prompt, Rendered)
+        return converse(item.key, self.envelope.request(item.prompt.blocks), source, self.judge, self.limits)
+
+    def _pieces(self, values: Mapping[str, Any]) -> Sequence[Piece]:
+        """The pieces of a document that is longer than one; none of any other row."""
+        text = values.get(DOCUMENT) if self.split is not None else None
+        pieces = cut(text, self.split) if isinstance(text, str) and self.split is not None else ()
+        return pieces if len(pieces) > 1 else ()
+
+    def _ask(self, piece: Piece, values: Mapping[str, Any], *, last: bool) -> Ask | None:
+        """The request about one piece; None for one with nothing to read in it."""
+        pictures = [
+            {**one, "page": int(one["page"]) - piece.first_page + 1}
+            for one in pictures_of(values)
+            if piece.first_page <= int(one["page"]) and (last or int(one["page"]) <= piece.last_page)
+        ]
+        made = self.prompt.render({**values, DOCUMENT: piece.text, "images": pictures, "error": None})
+        if not isinstance(made, Rendered):
+            return None
+        alone = made.text == piece.text
+        source = Source(piece.text, piece.pages) if alone else Source(made.text)
+        return Ask(piece, self.envelope.request(made.blocks), source)
 
     def source(self, item: Item) -> Source:
         """The text of the row that evidence is looked for in, and where its words stand if that is known."""

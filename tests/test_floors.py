@@ -35,6 +35,7 @@ FLOORS: dict[str, int] = {
     "outcome": 2,
     # 3: what one row's conversation and a run's patience decide
     "conversation": 3,
+    "pieces": 3,
     "breaker": 3,
     # 4: the outside: network, limits, files, tables
     "addresses": 4,

@@ -272,7 +272,10 @@ def _from_mappings(
     rows: Iterable[Mapping[str, Any]], names: tuple[str, ...], batch: int, *, again: bool
 ) -> RowSource:
     iterator = iter(rows)
+    anew = not again and iterator is not rows  # a folder, say: each look at it begins at the start
     head = list(islice(iterator, None if again else 1))
+    if anew and hasattr(iterator, "close"):
+        iterator.close()
     _check_mappings(head, 0)
     columns = tuple(head[0]) if head else names
     if head:
@@ -282,7 +285,11 @@ def _from_mappings(
     if names and again:
         _check_keys(key, frame)
     total, size = (len(head), batch) if again else (None, min(batch, _LIVE))
-    return RowSource(key, columns, total, again, lambda: _arriving(chain(head, iterator), key, size))
+
+    def batches() -> Iterator[list[Row]]:
+        return _arriving(iter(rows) if anew else chain(head, iterator), key, size)
+
+    return RowSource(key, columns, total, again or anew, batches)
 
 
 def _arriving(rows: Iterator[Mapping[str, Any]], key: Key, size: int) -> Iterator[list[Row]]:
