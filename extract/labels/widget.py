@@ -31,13 +31,13 @@ def _asset(name: str) -> str:
 class Sheet(anywidget.AnyWidget):
     """A sheet over the rows of a run. Made by `labels.sheet`.
 
-    keys: the rows in their order, with their states. at: the row that is shown. row: what is shown of it.
+    rows: the keys in their order, with their states. at: the row that is shown. row: what is shown of it.
     """
 
     _esm = _asset("sheet.js")
     _css = _asset("sheet.css")
 
-    keys: Any = traitlets.List().tag(sync=True)
+    rows: Any = traitlets.List().tag(sync=True)
     at: Any = traitlets.Int(0).tag(sync=True)
     row: Any = traitlets.Dict().tag(sync=True)
 
@@ -51,8 +51,8 @@ class Sheet(anywidget.AnyWidget):
         chosen = list(order) if order is not None else list(entries)
         if missing := [key for key in chosen if key not in entries]:
             raise InputError(f"the run has no row {missing[0]!r}")
-        self.keys = [[key, entries[key].state] for key in chosen]
-        self.at = next((i for i, (_, state) in enumerate(self.keys) if state == "open"), 0)
+        self.rows = [[key, entries[key].state] for key in chosen]
+        self.at = next((i for i, (_, state) in enumerate(self.rows) if state == "open"), 0)
         self._show()
         self.observe(lambda _: self._show(), names="at")
         self.on_msg(self._heard)
@@ -86,16 +86,16 @@ class Sheet(anywidget.AnyWidget):
         else:
             getattr(self.book, act)(key, note=note)
         state = self.book.entry(key).state
-        self.keys = [[name, state if name == key else old] for name, old in self.keys]
+        self.rows = [[name, state if name == key else old] for name, old in self.rows]
         self._show()
 
     # -- what goes to the page -----------------------------------------------------------------
 
     def _show(self) -> None:
-        if not self.keys:
+        if not self.rows:
             self.row = {}
             return
-        key = self.keys[max(0, min(self.at, len(self.keys) - 1))][0]
+        key = self.rows[max(0, min(self.at, len(self.rows) - 1))][0]
         entry = self.book.entry(key)
         shown, place = self._results.shown(key, around=0)
         row = shown[place]

@@ -49,6 +49,11 @@ class Browser:
         """Keys, to whatever has the focus."""
         webdriver.ActionChains(self.driver).send_keys(keys).perform()
 
+    def chord(self, key: str) -> None:
+        """A key with control held."""
+        keys = webdriver.ActionChains(self.driver).key_down("\ue009").send_keys(key)
+        keys.key_up("\ue009").perform()
+
     def click(self, css: str) -> None:
         """The first visible element of a selector."""
         next(e for e in self.driver.find_elements("css selector", css) if e.is_displayed()).click()

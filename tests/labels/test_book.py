@@ -160,7 +160,7 @@ def test_the_sheet_says_what_the_functions_say(ran: Run) -> None:
     sheet.at = 1
     assert sheet.row["key"] == "b"
     sheet.act(act="note", key="b", note="odd")
-    assert [state for _, state in sheet.keys] == ["changed", "open", "open"]
+    assert [state for _, state in sheet.rows] == ["changed", "open", "open"]
     book = labels.book(ran)
     assert book.reviewed()["a"].parts[1].price == Decimal("4.50") and book.reviewed()["a"].done is None
     assert book.history["who"].unique().to_list() == ["cy"]

@@ -16,7 +16,6 @@ const say = (value) =>
 function render({ model, el }) {
   const root = make("div", {
     class: "x-sheet", tabindex: 0, role: "group", "aria-label": "labels",
-    "data-lm-suppress-shortcuts": "true", // JupyterLab keeps its own keys to itself while this has the focus
   });
   el.classList.add("x-wrap");
   el.append(root);
@@ -30,7 +29,7 @@ function render({ model, el }) {
 
   function go(by) {
     const next = model.get("at") + by;
-    if (next < 0 || next >= model.get("keys").length) return;
+    if (next < 0 || next >= model.get("rows").length) return;
     active = 0;
     model.set("at", next);
     model.save_changes();
@@ -39,7 +38,7 @@ function render({ model, el }) {
   function draw({ focus = true } = {}) {
     const inside = root.contains(root.getRootNode().activeElement);
     editing = false;
-    const keys = model.get("keys");
+    const keys = model.get("rows");
     const done = keys.filter(([, state]) => state !== "open").length;
     if (!row().key) {
       root.replaceChildren(make("p", { class: "said" }, "There are no rows."));
@@ -171,6 +170,14 @@ function render({ model, el }) {
     action();
   });
 
+  // JupyterLab hears a key before we do: plain keys are ours while the sheet has the focus, chords (save, run)
+  // stay its own.
+  const ours = (event) => {
+    const plain = !(event.ctrlKey || event.metaKey || event.altKey);
+    root.toggleAttribute("data-lm-suppress-shortcuts", plain && event.composedPath().includes(root));
+  };
+  window.addEventListener("keydown", ours, true);
+
   const changed = () => {
     const onwards = waiting !== null && waiting === row().key && row().state !== "open";
     waiting = null;
@@ -188,7 +195,11 @@ function render({ model, el }) {
   model.on("change:row", changed);
   model.on("msg:custom", told);
   draw({ focus: false });
-  return () => { model.off("change:row", changed); model.off("msg:custom", told); };
+  return () => {
+    window.removeEventListener("keydown", ours, true);
+    model.off("change:row", changed);
+    model.off("msg:custom", told);
+  };
 }
 
 export default { render };
