@@ -37,14 +37,14 @@ class Attempt:
     """One request of a row.
 
     number: 1 for the first. left: requests that the row may still cost, this one included.
-    about: places in the wire shape that a re-ask is about.
+    about: the findings that a re-ask tells.
     """
 
     request: Request
     number: int
     left: int
     kind: Kind
-    about: tuple[str, ...] = ()
+    about: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def converse(key: str, request: Request, source: Source, judge: Judge, limits: L
     course = _Course(request)
     while True:
         left = limits.attempts - course.sent
-        about = tuple(f.wire_path for f in course.findings) if course.kind == "reask" else ()
+        about = course.findings if course.kind == "reask" else ()
         delivery = yield Attempt(course.request, course.sent + 1, left, course.kind, about)
         course.sent += delivery.sent
         course.usage += delivery.usage

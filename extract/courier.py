@@ -1,4 +1,4 @@
-"""Delivers attempts: waits for its turn, sends, waits out limits, retries the transport, keeps count.
+"""Delivers attempts: is let go, sends, waits out limits, retries the transport, keeps count.
 
 One request at a time leaves here, and each becomes a row of `calls`. Knows nothing of what a reply
 says: a message goes back to the conversation as it came.
@@ -6,27 +6,24 @@ says: a message goes back to the conversation as it came.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass
 from decimal import Decimal
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
 
-from extract.breaker import Breaker, Stop
-from extract.budget import Purse, Reservation
+from extract.breaker import Breaker
+from extract.clearance import Clearance
 from extract.client import Call, Line
 from extract.clock import Clock
 from extract.conversation import Attempt, Delivery
-from extract.gate import Gate
+from extract.observe import CallEnded, heard, tell
 from extract.prices import Price
 from extract.protocol.reply import Action, Fault, Message
-from extract.protocol.request import Request
 from extract.protocol.usage import UNKNOWN, Usage
 from extract.report import Tally
 from extract.stopper import Stopper
 from extract.store import CallRow
-from extract.warmth import Ask, Turn, Warmth
 from extract.work import Item
 
 PATIENCE = 900.0  # seconds that one attempt may spend on retries of the transport
@@ -48,6 +45,9 @@ class Books:
         usage, tally = call.reply.usage, self.tally
         cost = self.price.cost(usage) if self.price and usage.known else None
         item.add(self._row(call, attempt, kind, item, cost))
+        if heard():
+            number, request, about = attempt.number, attempt.request, attempt.about
+            tell(CallEnded(self.run_id, item.key, number, kind, request, call, about, cost))
         tally.requests += 1
         tally.usage += usage
         if cost is not None:
@@ -83,7 +83,7 @@ class Books:
             started_at=call.started_at,
             address=call.address,
             maybe_paid=fault.maybe_paid if fault else False,
-            about=json.dumps(attempt.about) if kind == "reask" else None,
+            about=json.dumps([one.wire_path for one in attempt.about]) if kind == "reask" else None,
         )
 
 
@@ -93,19 +93,15 @@ class Courier:
     def __init__(
         self,
         line: Line,
-        gate: Gate,
-        purse: Purse,
-        warmth: Warmth,
+        clearance: Clearance,
         books: Books,
         *,
         stopper: Stopper,
         breaker: Breaker,
         clock: Clock,
-        ttl: str | None,
     ) -> None:
-        self._line, self._gate, self._purse, self._warmth = line, gate, purse, warmth
-        self._books, self._stop, self._breaker, self._clock = books, stopper, breaker, clock
-        self._ttl = ttl
+        self._line, self._clearance, self._books = line, clearance, books
+        self._stop, self._breaker, self._clock = stopper, breaker, clock
 
     async def deliver(self, attempt: Attempt, item: Item) -> Delivery | None:
         """Sends until there is a message, a fault that ends the row, or no attempt left.
@@ -157,29 +153,15 @@ class Courier:
 
     async def _try(self, flight: _Flight) -> Call | None:
         request = flight.attempt.request
-        reservation = await self._reserve(request)
-        if reservation is None:
-            return None
-        ask = await self._turn(request)
-        call = await self._send(flight, request, ask) if ask is not None else None
-        usage = _billed(call)
-        self._purse.settle(reservation, usage)
-        if ask is not None:
-            self._warmth.settle(ask, usage if usage and usage.known else None, self._clock.now())
-        self._stop.changed()
-        return call
+        async with self._clearance.enter(request, again=flight.sent > 0) as leave:
+            if leave is None:
+                return None
+            call = await self._line.send(request, on_start=leave.started)
+            leave.settle(call)
+            return self._note(flight, call)
 
-    async def _send(self, flight: _Flight, request: Request, ask: Ask) -> Call | None:
-        try:
-            async with self._gate.slot(self._tokens(request), first=flight.sent > 0) as slot:
-                if self._stop.stopping:
-                    return None
-                call = await self._line.send(request, on_start=lambda: self._started(ask))
-                slot.settle(call)
-        except asyncio.CancelledError:
-            if self._stop.stopping and not _is_cancelled():
-                return None  # the waiting line was emptied
-            raise
+    def _note(self, flight: _Flight, call: Call) -> Call | None:
+        """Writes down what came; None where the run has to stop for it."""
         self._books.enter(call, flight.attempt, flight.kind, flight.item)
         flight.add(call)
         if isinstance(call.reply, Message):
@@ -188,39 +170,6 @@ class Courier:
         stop = self._breaker.on_fault(call.reply)
         self._stop(stop)
         return None if stop else call
-
-    def _tokens(self, request: Request) -> float:
-        """What a limit of tokens a minute has to bear; corrected by the usage of the reply."""
-        return request.estimate_tokens() + self._purse.likely_output(request.max_tokens)
-
-    def _started(self, ask: Ask) -> None:
-        if self._warmth.started(ask, self._clock.now()):
-            self._stop.changed()
-
-    # waiting for a turn ------------------------------------------------------------------------
-
-    async def _reserve(self, request: Request) -> Reservation | None:
-        """Holds the money for one request; the run stops when there is none left for any."""
-        while not self._stop.stopping:
-            held = self._purse.reserve(request.estimate_tokens(), request.max_tokens, ttl=self._ttl)
-            if held is not None:
-                return held
-            if self._purse.in_flight == 0:
-                self._stop(Stop("budget", "the budget is used up", "Raise it and run the same again."))
-                return None
-            await self._stop.next_change()
-        return None
-
-    async def _turn(self, request: Request) -> Ask | None:
-        """Waits while another row warms the shared prefix."""
-        while not self._stop.stopping:
-            now = self._clock.now()
-            ask = self._warmth.ask(now, prefix=request.envelope.prefix_digest)
-            if ask.turn is not Turn.WAIT:
-                return ask
-            wake = self._warmth.wake_at(now)
-            await self._stop.next_change(None if wake is None else self._clock.sleep(wake - now))
-        return None
 
 
 @dataclass(slots=True)
@@ -243,27 +192,12 @@ class _Flight:
         self.sent += not _is_turned_away(call)
 
 
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
 def _is_turned_away(call: Call) -> bool:
     return isinstance(call.reply, Fault) and call.reply.action is Action.COOL_DOWN
 
 
 def _is_transient(call: Call | None) -> bool:
     return call is not None and isinstance(call.reply, Fault) and call.reply.action is Action.RETRY
-
-
-def _billed(call: Call | None) -> Usage | None:
-    """What the budget has to count: nothing where surely nothing was worked on."""
-    if call is None:
-        return None
-    reply = call.reply
-    if isinstance(reply, Fault) and not reply.maybe_paid and not reply.usage.known:
-        return None
-    return reply.usage
 
 
 def _wait(state: RetryCallState) -> float:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from extract.breaker import Breaker, Stop
 from extract.budget import Purse
+from extract.clearance import LocalClearance
 from extract.client import Client
 from extract.clock import Clock, SystemClock
 from extract.courier import Books, Courier
@@ -25,6 +26,7 @@ from extract.engine import Engine
 from extract.errors import ConfigError
 from extract.gate import Gate
 from extract.intake import Intake
+from extract.observe import RunBegan, RunEnded, log_run, tell, telling
 from extract.outcome import Outcome
 from extract.pace import Pace, governor_for
 from extract.progress import Watch
@@ -165,6 +167,7 @@ class Session:
                 settings={"key": self._source.key.as_json(), "price": self._price and self._price.as_dict()},
             )
         ).result()
+        tell(RunBegan(self._run_id, self._job, pipeline.model, self._clock.time(), self._source.total))
 
     def _provenance(self) -> Sequence[Extra]:
         """Columns that tell where a row came from, where they were asked for."""
@@ -187,17 +190,11 @@ class Session:
         async with self._client.connect(concurrency=pace.concurrency, clock=clock) as line:
             governor = governor_for(pace, address=self._client.address, key=self._client.key, now=clock.now())
             gate = Gate(governor, clock)
-            courier = Courier(
-                line,
-                gate,
-                self._purse,
-                self._warmth,
-                Books(self._run_id, self._tally, self._price),
-                stopper=stopper,
-                breaker=breaker,
-                clock=clock,
-                ttl=pipeline.cache,
+            clearance = LocalClearance(
+                gate, self._purse, self._warmth, stopper=stopper, clock=clock, ttl=pipeline.cache
             )
+            books = Books(self._run_id, self._tally, self._price)
+            courier = Courier(line, clearance, books, stopper=stopper, breaker=breaker, clock=clock)
             ledger = Ledger(self._store, work, clock, output=self._output, price=self._price)
             engine = Engine(
                 work,
@@ -208,7 +205,7 @@ class Session:
                 stopper=stopper,
                 breaker=breaker,
                 tally=self._tally,
-                publish=publish,
+                publish=telling(publish, self._run_id, clock),
             )
             guard = asyncio.create_task(_guard(gate, stopper, clock))
             try:
@@ -256,6 +253,7 @@ class Session:
         failure: what broke the engine, if anything did; the store says so.
         """
         report = self._note_end(self._report(), failure)
+        self._tell_end(report, failure)
         if report.stopped is not None:
             log.error("run stopped with %d rows pending: %s", report.pending, report.stopped)
         results = Results(
@@ -269,6 +267,13 @@ class Session:
             texts=SourceTexts(self._pipeline.rendering, self._source),
         )
         return Run(report, results)
+
+    def _tell_end(self, report: Report, failure: BaseException | None) -> None:
+        stopped = report.stopped.reason if report.stopped else None
+        model, now = self._pipeline.model, self._clock.time()
+        ended = RunEnded(self._run_id, self._job, model, now, report.as_dict(), stopped, failure)
+        log_run(ended)
+        tell(ended)
 
     def _keep_open(self) -> Store | None:
         """A store in memory is gone when it is closed: the run keeps it."""

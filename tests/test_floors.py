@@ -54,12 +54,14 @@ FLOORS: dict[str, int] = {
     "store": 4,
     "tables": 4,
     "documents": 4,
+    "observe": 4,
     # 5: a run
     "report": 5,
     "show": 5,
     "progress": 5,
     "stopper": 5,
     "work": 5,
+    "clearance": 5,
     "courier": 5,
     "committer": 5,
     "engine": 5,
@@ -103,6 +105,7 @@ EXTRAS = {
     "traitlets": "anywidget",
     "pyreqwest": "pyreqwest",
     "jsonschema_rs": "jsonschema-rs",
+    "opentelemetry": "opentelemetry-api",
     "pytest": "pytest",
 }
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.

@@ -1,0 +1,156 @@
+"""What a request needs before it may be sent: money, its turn at the cache, a place in the air.
+
+Taken in this order, given back together. Knows nothing of rows, nor of what is asked and answered beyond
+the tokens that it takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from extract.breaker import Stop
+from extract.budget import Purse, Reservation
+from extract.client import Call
+from extract.clock import Clock
+from extract.gate import Gate, Slot
+from extract.protocol.reply import Fault
+from extract.protocol.request import Request
+from extract.protocol.usage import UNKNOWN, Usage
+from extract.stopper import Stopper
+from extract.warmth import Ask, Turn, Warmth
+
+BROKE = Stop("budget", "the budget is used up", "Raise it and run the same again.")
+
+
+class Leave(Protocol):
+    """The right to send one request, while the block of `Clearance.enter` lasts."""
+
+    def started(self) -> None:
+        """The model began to answer."""
+
+    def settle(self, call: Call) -> None:
+        """What came back."""
+
+
+class Clearance(Protocol):
+    """Who says when a request may go: this process (`LocalClearance`), or one for many."""
+
+    def enter(self, request: Request, *, again: bool = False) -> AbstractAsyncContextManager[Leave | None]:
+        """Waits until the request may be sent; None where the run stops before.
+
+        again: its row was in the air before, and so it goes ahead of the line.
+        """
+
+
+class LocalClearance:
+    """The clearance of one run. ttl: the cache lifetime that its requests ask for."""
+
+    def __init__(
+        self, gate: Gate, purse: Purse, warmth: Warmth, *, stopper: Stopper, clock: Clock, ttl: str | None
+    ) -> None:
+        self._gate, self._purse, self._warmth = gate, purse, warmth
+        self._stop, self._clock, self._ttl = stopper, clock, ttl
+
+    @asynccontextmanager
+    async def enter(self, request: Request, *, again: bool = False) -> AsyncIterator[Leave | None]:
+        """See `Clearance`."""
+        held = await self._reserve(request)
+        if held is None:
+            yield None
+            return
+        ask = await self._turn(request)
+        leave = _Leave(self, held, ask)
+        try:
+            async with AsyncExitStack() as stack:
+                if ask is not None:
+                    leave.slot = await self._place(stack, request, again=again)
+                yield leave if leave.slot is not None else None
+        except BaseException:
+            leave.usage = leave.usage or UNKNOWN  # it may have been sent
+            raise
+        finally:
+            self._settle(leave)
+
+    def _settle(self, leave: _Leave) -> None:
+        usage = leave.usage
+        self._purse.settle(leave.held, usage)
+        if leave.ask is not None:
+            self._warmth.settle(leave.ask, usage if usage and usage.known else None, self._clock.now())
+        self._stop.changed()
+
+    def begun(self, ask: Ask | None) -> None:
+        """The reply to this request began: those that wait for the cache may go."""
+        if ask is not None and self._warmth.started(ask, self._clock.now()):
+            self._stop.changed()
+
+    # waiting -----------------------------------------------------------------------------------
+
+    async def _reserve(self, request: Request) -> Reservation | None:
+        """Holds the money for one request; the run stops when there is none left for any."""
+        while not self._stop.stopping:
+            held = self._purse.reserve(request.estimate_tokens(), request.max_tokens, ttl=self._ttl)
+            if held is not None:
+                return held
+            if self._purse.in_flight == 0:
+                self._stop(BROKE)
+                return None
+            await self._stop.next_change()
+        return None
+
+    async def _turn(self, request: Request) -> Ask | None:
+        """Waits while another row warms the shared prefix."""
+        while not self._stop.stopping:
+            now = self._clock.now()
+            ask = self._warmth.ask(now, prefix=request.envelope.prefix_digest)
+            if ask.turn is not Turn.WAIT:
+                return ask
+            wake = self._warmth.wake_at(now)
+            await self._stop.next_change(None if wake is None else self._clock.sleep(wake - now))
+        return None
+
+    async def _place(self, stack: AsyncExitStack, request: Request, *, again: bool) -> Slot | None:
+        """Waits for a place in the air; None when the waiting line was emptied."""
+        tokens = request.estimate_tokens() + self._purse.likely_output(request.max_tokens)
+        try:
+            slot = await stack.enter_async_context(self._gate.slot(tokens, first=again))
+        except asyncio.CancelledError:
+            if self._stop.stopping and not _is_cancelled():
+                return None
+            raise
+        return None if self._stop.stopping else slot
+
+
+@dataclass(slots=True, eq=False)
+class _Leave:
+    """One request that may go. usage: what it cost; None where surely nothing was billed."""
+
+    clearance: LocalClearance
+    held: Reservation
+    ask: Ask | None
+    slot: Slot | None = None
+    usage: Usage | None = None
+
+    def started(self) -> None:
+        self.clearance.begun(self.ask)
+
+    def settle(self, call: Call) -> None:
+        assert self.slot is not None
+        self.slot.settle(call)
+        self.usage = billed(call)
+
+
+def billed(call: Call) -> Usage | None:
+    """What a budget has to count: None where surely nothing was worked on."""
+    reply = call.reply
+    if isinstance(reply, Fault) and not reply.maybe_paid and not reply.usage.known:
+        return None
+    return reply.usage
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
