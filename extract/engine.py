@@ -151,9 +151,10 @@ class Engine:
             letter = DeadLetter(item.key, item.prompt.reason, (finding,))  # type: ignore[arg-type]
             return Settled(item, letter, left=_is_dead(known, item))
         if answer is not None and (accepted := self._accept_again(item, answer)):
-            if known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint:
+            same = known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint
+            if same and self._ledger.stands:
                 return Settled(item, accepted, unchanged=True, spared=answer.usage)
-            return replace(self._fit(item, accepted), spared=answer.usage)
+            return replace(self._fit(item, accepted), unchanged=same, spared=answer.usage)
         if self._work.redriven is None and _is_dead(known, item):
             letter = DeadLetter(item.key, known.reason or "invalid")  # type: ignore[union-attr, arg-type]
             return Settled(item, letter, left=True)

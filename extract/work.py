@@ -195,6 +195,11 @@ class Ledger:
         self._store, self._work, self._clock = store, work, clock
         self._output, self._price = output, price
 
+    @property
+    def stands(self) -> bool:
+        """Whether what was written earlier is in the output; a table that was taken away is filled again."""
+        return self._output is None or not self._output.fresh
+
     async def recall(self, fingerprints: list[str]) -> Mapping[str, AnswerRow]:
         """Answers that are already paid for, by fingerprint."""
         return await asyncio.wrap_future(self._store.recall(fingerprints))
@@ -298,7 +303,7 @@ class Ledger:
     def _output_rows(self, entries: Sequence[Settled]) -> OutputRows | None:
         if self._output is None:
             return None
-        stands = not self._output.fresh  # a table that was taken away is filled again
+        stands = self.stands
         changed = [
             entry
             for entry in entries
