@@ -259,6 +259,7 @@ class Pipeline:
         *,
         key: str | Sequence[str] | None = None,
         store: Target = DEFAULT_STORE,
+        limit: int | None = None,
         pilot: int = 20,
         seed: int = 0,
     ) -> Plan:
@@ -267,9 +268,11 @@ class Pipeline:
         Runs and pays for a seeded sample, spread over short and long inputs; its answers are kept, so
         the run does not pay for them again.
 
-        pilot: rows in the sample. seed: draws it.
+        limit: only so many rows; the rest is outside the plan. pilot: rows in the sample. seed: draws it.
+
+        Raises InputError for an input that can be read once only.
         """
-        return make_plan(self, frame, key=key, pilot=pilot, store=store, seed=seed)
+        return make_plan(self, frame, key=key, limit=limit, pilot=pilot, store=store, seed=seed)
 
     def _session(self, frame: Any, options: dict[str, Any]) -> Session:
         intake = table_intake(frame, options.pop("key", None), options.pop("limit", None))

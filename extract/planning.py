@@ -6,7 +6,7 @@ what to make of it; the arithmetic is in `plan_math`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,9 @@ from extract.store import Store
 
 if TYPE_CHECKING:
     from extract.pipeline import Pipeline
-    from extract.tables import Row
+    from extract.tables import Row, RowSource
+
+SumOf = Callable[[Iterable[tuple[int, float | None]]], Interval | None]
 
 _UNPRICED = "no prices given: tokens and time alone"
 
@@ -35,6 +37,7 @@ class Plan:
     different requests that remain, those of the pilot included. pilot: the report of the paid sample.
     input, output: tokens of all that is asked, cached input included. cost: USD, or None without
     prices. seconds: at the pace of the pilot. dead_letters: rows. cache: what `cache=` would cost.
+    A figure that the pilot says nothing of is None: it was stopped, or the service reports no usage.
     """
 
     rows: int
@@ -42,11 +45,11 @@ class Plan:
     unsendable: int
     to_ask: int
     pilot: Report
-    input: Interval
-    output: Interval
+    input: Interval | None
+    output: Interval | None
     cost: Interval | None
-    seconds: Interval
-    dead_letters: Interval
+    seconds: Interval | None
+    dead_letters: Interval | None
     cache: tuple[CacheChoice, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,7 +72,7 @@ class Plan:
         asked = f"{self.rows:,} in, {self.to_ask:,} to ask"
         asked += f", {self.answered:,} already answered" if self.answered else ""
         asked += f", {self.unsendable:,} cannot be sent" if self.unsendable else ""
-        cost = _span(self.cost, " USD", digits=4) if self.cost else _UNPRICED
+        cost = _span(self.cost, " USD", digits=4) if self.cost or self.input is None else _UNPRICED
         return [
             ("rows", asked),
             ("pilot", f"{self.pilot.requests} requests, answers kept{_paid(self.pilot)}"),
@@ -100,13 +103,20 @@ class _Survey:
 
 
 def make_plan(
-    pipeline: Pipeline, frame: Any, *, key: str | Sequence[str] | None, pilot: int, store: Any, seed: int
+    pipeline: Pipeline,
+    frame: Any,
+    *,
+    key: str | Sequence[str] | None,
+    limit: int | None,
+    pilot: int,
+    store: Any,
+    seed: int,
 ) -> Plan:
     """Surveys the table, pays for the pilot, and works out the rest.
 
     Raises InputError for an input that can be read once only.
     """
-    survey = _survey(pipeline, frame, key, store)
+    survey = _survey(pipeline, table_intake(frame, key, limit).source, store)
     lengths = [waiting.length for waiting in survey.waiting]
     sample = draw(lengths, pilot, seed=seed)
     drawn = [survey.waiting[number] for number in sample.drawn]
@@ -116,9 +126,8 @@ def make_plan(
     return _estimate(pipeline, survey, sample, lengths, run.report, calls)
 
 
-def _survey(pipeline: Pipeline, frame: Any, key: str | Sequence[str] | None, target: Any) -> _Survey:
+def _survey(pipeline: Pipeline, source: RowSource, target: Any) -> _Survey:
     """Which rows have to be asked, equal ones once."""
-    source = table_intake(frame, key, None).source
     if not source.repeatable:
         raise InputError("a plan reads the table twice: give a table or a list, not an iterator")
     rows = unsendable = 0
@@ -175,16 +184,17 @@ def _estimate(
     asked = len(survey.waiting)
     pace = pipeline.pace
     if not spent:
-        none = Interval(0.0, 0.0, 0.0)
+        none = None if asked else Interval(0.0, 0.0, 0.0)
         return Plan(
             survey.rows, survey.answered, survey.unsendable, asked, report, none, none, none, none, none
         )
     price = pipeline.prices.find(pipeline.model) if pipeline.prices is not None else None
 
-    def sum_of(values: Iterable[tuple[int, float | None]]) -> Interval:
-        return total(sample, lengths, {n: value for n, value in values if value is not None})
+    def sum_of(values: Iterable[tuple[int, float | None]]) -> Interval | None:
+        known = {n: value for n, value in values if value is not None}
+        return total(sample, lengths, known) if known else None
 
-    work = sum_of((n, one.latency) for n, one in spent.items())
+    work = total(sample, lengths, {n: one.latency for n, one in spent.items()})
     seconds = wall_time(
         work,
         concurrency=pace.concurrency if pace else 64,
@@ -210,7 +220,7 @@ def _estimate(
 
 
 def _cost(
-    sum_of: Any, spent: Mapping[int, _Spent], price: Price | None, ttl: str | None, prefix: int
+    sum_of: SumOf, spent: Mapping[int, _Spent], price: Price | None, ttl: str | None, prefix: int
 ) -> Interval | None:
     """The rows as if all read the prefix from the cache, and one write of it on top."""
     if price is None:
@@ -219,7 +229,9 @@ def _cost(
     known = {n: float(cost) for n, cost in costs.items() if cost is not None}
     if len(known) < len(costs):
         return None
-    rows: Interval = sum_of(known.items())
+    rows = sum_of(known.items())
+    if rows is None:
+        return None
     wrote = any(one.usage.cache_write for one in spent.values())
     read = price.cache_read if price.cache_read is not None else price.input
     write = float((price.write(ttl) - read) * prefix / Decimal(1_000_000)) if wrote else 0.0
@@ -233,7 +245,9 @@ def _steady(usage: Usage) -> Usage:
     return replace(usage, cache_read=usage.cache_write, cache_write_1h=0, cache_write_5m=0)
 
 
-def _span(interval: Interval, unit: str, *, digits: int = 0) -> str:
+def _span(interval: Interval | None, unit: str, *, digits: int = 0) -> str:
+    if interval is None:
+        return "unknown: the pilot does not tell"
     low, value, high = (f"{number:,.{digits}f}" for number in (interval.low, interval.value, interval.high))
     return f"{value}{unit} (90%: {low} to {high})"
 

@@ -42,11 +42,17 @@ PipelineArgument = Annotated[
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="the DuckDB file of the runs")]
 StoreOption = Annotated[str | None, typer.Option(metavar="F.duckdb", help="where answers are kept")]
 IntoOption = Annotated[str | None, typer.Option(metavar="TABLE|F.parquet", help="the typed table")]
+KeyOption = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="what names a row; give it again for more")
+]
 InputOption = Annotated[
     str | None,
     typer.Option(metavar="GLOB|FILE|SQL", help="documents, a table file, or a query: SELECT …"),
 ]
 BudgetOption = Annotated[str | None, typer.Option(metavar="USD", help="stop before more is spent")]
+PricesOption = Annotated[
+    str | None, typer.Option(metavar="F.json|listed", help="USD per million tokens, by model")
+]
 UrlOption = Annotated[str | None, typer.Option(metavar="URL", help="the service, without /v1")]
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="answer from this machine, without a model or a key")
@@ -62,13 +68,15 @@ def run(
     pipeline: PipelineArgument,
     *,
     input: InputOption = None,
-    key: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="what names a row; give it again for more")
-    ] = None,
+    key: KeyOption = None,
     store: StoreOption = None,
     into: IntoOption = None,
     limit: Annotated[int | None, typer.Option(min=0, help="the first N rows alone")] = None,
     budget: BudgetOption = None,
+    confirm_above: Annotated[
+        str | None, typer.Option(metavar="USD", help="plan first, and ask when it may cost more")
+    ] = None,
+    prices: PricesOption = None,
     base_url: UrlOption = None,
     offline: OfflineOption = False,
     endpoint: KnobsOption = None,
@@ -85,6 +93,42 @@ def run(
         into=into,
         limit=limit,
         budget=budget,
+        confirm_above=confirm_above,
+        prices=prices,
+        base_url=base_url,
+        offline=offline,
+        knobs=endpoint,
+    )
+
+
+@app.command()
+def plan(
+    pipeline: PipelineArgument,
+    *,
+    input: InputOption = None,
+    key: KeyOption = None,
+    store: StoreOption = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="the first N rows alone")] = None,
+    pilot: Annotated[int, typer.Option(min=1, metavar="N", help="rows that are run and paid for")] = 20,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    base_url: UrlOption = None,
+    offline: OfflineOption = False,
+    endpoint: KnobsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """What a run would cost and how long it would take, from a small paid sample."""
+    _do(
+        "plan",
+        json=json,
+        target=pipeline,
+        source=input,
+        key=key,
+        store=store,
+        limit=limit,
+        pilot=pilot,
+        budget=budget,
+        prices=prices,
         base_url=base_url,
         offline=offline,
         knobs=endpoint,
@@ -105,6 +149,7 @@ def redrive(
     effort: Annotated[str | None, typer.Option(help="low, high or max")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="room for thinking and answer")] = None,
     budget: BudgetOption = None,
+    prices: PricesOption = None,
     base_url: UrlOption = None,
     offline: OfflineOption = False,
     endpoint: KnobsOption = None,
@@ -121,6 +166,7 @@ def redrive(
         source=input,
         changes={"model": model, "effort": effort, "max_tokens": max_tokens},
         budget=budget,
+        prices=prices,
         base_url=base_url,
         offline=offline,
         knobs=endpoint,

@@ -21,6 +21,7 @@ def command(
     source: str | None,
     changes: dict[str, Any],
     budget: str | None,
+    prices: str | None,
     base_url: str | None,
     offline: bool,
     knobs: str | None,
@@ -29,7 +30,7 @@ def command(
     """Run open dead letters again, with what was changed."""
     file = PipelineFile.load(target)
     kept = existing(Path(store or file.store))
-    service = Service(base_url, offline, knobs, budget)
+    service = Service(base_url, offline, knobs, budget, prices)
     with service.ready(file.pipeline) as pipeline:
         run = pipeline.redrive(
             kept,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from extract.cli.confirm import confirmed
 from extract.cli.ending import show_run
 from extract.cli.pipelines import PipelineFile
-from extract.cli.service import Service
+from extract.cli.service import Service, dollars
 
 
 def command(
@@ -18,6 +20,8 @@ def command(
     into: str | None,
     limit: int | None,
     budget: str | None,
+    confirm_above: str | None,
+    prices: str | None,
     base_url: str | None,
     offline: bool,
     knobs: str | None,
@@ -26,13 +30,18 @@ def command(
     """Run a pipeline over its rows and show what came of it."""
     file = PipelineFile.load(target)
     rows = file.rows(source)
-    service = Service(base_url, offline, knobs, budget)
+    service = Service(base_url, offline, knobs, budget, prices)
+    above = None if confirm_above is None else dollars(confirm_above, "--confirm-above")
+    where: dict[str, Any] = {
+        "key": list(key) if key else file.key,
+        "store": store or file.store,
+        "limit": limit,
+    }
     with service.ready(file.pipeline) as pipeline:
-        run = pipeline.run(
-            rows,
-            key=list(key) if key else file.key,
-            store=store or file.store,
-            into=into or file.into,
-            limit=limit,
-        )
+        if above is not None:
+            allowed = confirmed(pipeline, rows, above=above, as_json=as_json, **where)
+            if allowed is None:
+                return 4
+            pipeline = allowed
+        run = pipeline.run(rows, into=into or file.into, **where)
         return show_run(run, into or file.into, as_json=as_json)

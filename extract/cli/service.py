@@ -13,26 +13,33 @@ from extract.budget import Budget
 from extract.client import Client
 from extract.errors import ConfigError
 from extract.pipeline import Pipeline
+from extract.prices import Prices
 from extract.testing.endpoint import WHAT_IT_IS, Knobs, LocalEndpoint
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What the command line says of it. budget: dollars. knobs: of the local endpoint, for offline."""
+    """What the command line says of it.
+
+    knobs: of the local endpoint, for offline. budget: dollars. prices: a file of them, or "listed".
+    """
 
     base_url: str | None = None
     offline: bool = False
     knobs: str | None = None
     budget: str | None = None
+    prices: str | None = None
 
     @contextlib.contextmanager
     def ready(self, pipeline: Pipeline) -> Iterator[Pipeline]:
         """The pipeline with that service, for as long as the block lasts.
 
-        Raises ConfigError for options that contradict each other.
+        Raises ConfigError for options that contradict each other, PriceError for prices that cannot be read.
         """
+        if self.prices is not None:
+            pipeline = pipeline.using(prices=_prices(self.prices))
         if self.budget is not None:
-            pipeline = pipeline.using(budget=Budget(usd=_dollars(self.budget)))
+            pipeline = pipeline.using(budget=Budget(usd=dollars(self.budget, "--budget")))
         if self.offline:
             with self._local(pipeline) as local:
                 yield local
@@ -58,11 +65,16 @@ def _elsewhere(pipeline: Pipeline, base_url: str) -> Pipeline:
     return pipeline.using(client=replace(pipeline.client, base_url=base_url, fallback_url=None))
 
 
-def _dollars(text: str) -> Decimal:
+def _prices(text: str) -> Prices:
+    return Prices.listed() if text == "listed" else Prices.read(text)
+
+
+def dollars(text: str, option: str) -> Decimal:
+    """The amount that an option was given. Raises ConfigError for what is none."""
     try:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
-        raise ConfigError(f"--budget {text}: an amount in dollars, as 2.50")
+        raise ConfigError(f"{option} {text}: an amount in dollars, as 2.50")
     return amount

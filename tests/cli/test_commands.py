@@ -330,6 +330,7 @@ def test_help_names_every_command() -> None:
     shown = call("--help").stdout
     for command in (
         "run",
+        "plan",
         "schema",
         "status",
         "dead-letters",
