@@ -320,7 +320,7 @@ def test_a_field_named_like_an_input_column_is_refused_before_any_request(
     endpoint: LocalEndpoint, tmp_path: Path
 ) -> None:
     frame = rows(1).with_columns(total=pl.lit("as given"))
-    with pytest.raises(errors.InputError, match="'total'.*rename"):
+    with pytest.raises(errors.InputError, match=r"'total'.*rename"):
         pipeline(endpoint).run(frame, key="id", store=tmp_path / "s.duckdb")
     with pytest.raises(errors.InputError, match="key column 'number'"):
         pipeline(endpoint).run(rows(1).rename({"id": "number"}), key="number", store=tmp_path / "s.duckdb")
