@@ -37,8 +37,8 @@ class Committer(Generic[Entry]):
         self._landed = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name="committer")
 
-    async def put(self, entry: Entry) -> None:
-        """Hands an entry over; waits while too much is uncommitted.
+    async def put(self, entry: Entry) -> asyncio.Event:
+        """Hands an entry over; waits while too much is uncommitted. `landed` takes what it returns.
 
         Raises what the writer raised, if it failed.
         """
@@ -52,13 +52,17 @@ class Committer(Generic[Entry]):
         self._some.set()
         if len(self._waiting) >= self._full:
             self._enough.set()
+        return self._landed
+
+    async def landed(self, event: asyncio.Event) -> None:
+        """Returns when the entry that `put` gave this event for is durable."""
+        await event.wait()
+        if self._failure:
+            raise self._failure
 
     async def land(self, entry: Entry) -> None:
         """Hands an entry over and returns when it is durable."""
-        await self.put(entry)
-        await self._landed.wait()
-        if self._failure:
-            raise self._failure
+        await self.landed(await self.put(entry))
 
     async def close(self) -> None:
         """Commits what is left. Raises what the writer raised, if it failed."""

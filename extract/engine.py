@@ -217,14 +217,15 @@ class Engine:
                 await self._committer.put(Settled(item, None))
             return
         settled = self._fit(item, outcome)
-        asked.settled = settled
         assert settled.outcome is not None
         self._stop(self._breaker.on_outcome(settled.outcome))
+        landing = await self._committer.put(settled)
+        asked.settled = settled  # equal rows come after it: they have no answer of their own
         for follower in asked.followers:
             await self._committer.put(_share(follower, settled))
         # a worker takes its next row when this one is durable: killed now, no more is paid again than
         # what may be in flight
-        await self._committer.land(settled)
+        await self._committer.landed(landing)
 
     def _fit(self, item: Item, outcome: Outcome) -> Settled:
         """An accepted value that no column can hold without loss is a dead letter of its own."""
