@@ -219,12 +219,13 @@ class Pipeline:
         """Runs and yields each outcome once it is durable, in order of completion.
 
         Takes the options of `run`. Leaving the loop early finishes what is in flight, then stops.
+        Nothing happens, and nothing is checked, before the first outcome is asked for.
         """
-        return running.stream(self._session(frame, options))
+        return running.stream(lambda: self._session(frame, options))
 
     def astream(self, frame: Any, **options: Any) -> AsyncIterator[Outcome]:
         """`stream` for a program that awaits."""
-        return running.astream(self._session(frame, options))
+        return running.astream(lambda: self._session(frame, options))
 
     def redrive(
         self,

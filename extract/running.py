@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, Full, Queue
 
@@ -26,8 +26,12 @@ Outcomes = Queue[list[Outcome]]
 def run(session: Session, on_progress: OnProgress | None) -> Run:
     """Blocks until the run is over. Ctrl-C once lands what is in flight; twice ends at once."""
     host = _start(session, _nowhere)
-    with Bar(session.job) as bar:
-        _wait(session, host, on_progress or bar)
+    try:
+        with Bar(session.job) as bar:
+            _wait(session, host, on_progress or bar)
+    except BaseException:  # a second Ctrl-C, or `on_progress` raised
+        _leave(session, host, None)
+        raise
     return _end(session, host)
 
 
@@ -40,37 +44,44 @@ async def arun(session: Session, on_progress: OnProgress | None) -> Run:
             await asyncio.wait([finished], timeout=_LOOK)
             if on_progress:
                 on_progress(watch.look(time.monotonic()))
-    except asyncio.CancelledError:
+    except BaseException:  # cancelled, or `on_progress` raised
         await asyncio.to_thread(_leave, session, host, None)
         raise
     return await asyncio.to_thread(_end, session, host)
 
 
-def stream(session: Session) -> Iterator[Outcome]:
-    """Yields outcomes as they become durable; leaving early lands what is in flight."""
+def stream(make: Callable[[], Session]) -> Iterator[Outcome]:
+    """Yields outcomes as they become durable; leaving early lands what is in flight.
+
+    make: called when somebody reads, so that a stream that nobody reads holds no store.
+    """
     queue: Outcomes = Queue(maxsize=_AHEAD)
+    session = make()
     host = _start(session, _into(queue))
     try:
         while not (host.result.done() and queue.empty()):
             with suppress(Empty):
                 yield from queue.get(timeout=_LOOK)
-    finally:
+    except BaseException:  # the reader left, or was interrupted
         _leave(session, host, queue)
-    host.result.result()
+        raise
+    _end(session, host)
 
 
-async def astream(session: Session) -> AsyncIterator[Outcome]:
+async def astream(make: Callable[[], Session]) -> AsyncIterator[Outcome]:
     """The same for a program that awaits."""
     queue: Outcomes = Queue(maxsize=_AHEAD)
+    session = make()
     host = _start(session, _into(queue))
     try:
         while not (host.result.done() and queue.empty()):
             with suppress(Empty):
                 for outcome in await asyncio.to_thread(queue.get, timeout=_LOOK):
                     yield outcome
-    finally:
+    except BaseException:  # the reader left, or was cancelled
         await asyncio.to_thread(_leave, session, host, queue)
-    host.result.result()
+        raise
+    await asyncio.to_thread(_end, session, host)
 
 
 def _start(session: Session, publish: Publish) -> Host[None]:
@@ -90,30 +101,43 @@ def _wait(session: Session, host: Host[None], show: OnProgress) -> None:
         except KeyboardInterrupt:
             if interrupted:
                 host.cancel()
-                _end(session, host, quiet=True)
                 raise
             interrupted = True
             host.call(lambda: session.interrupt("interrupted"))
 
 
-def _end(session: Session, host: Host[None], *, quiet: bool = False) -> Run:
+def _end(session: Session, host: Host[None]) -> Run:
     """The run as a value; raises what broke it, after the end is noted."""
     host.join()
     failure = host.result.exception()
-    run = session.close(failure)
-    if failure is not None and not quiet:
+    try:
+        run = session.close(failure)
+    except Exception as error:
+        raise failure or error from error  # a store that fails twice: the first time tells why
+    if failure is not None:
         raise failure
     return run
 
 
 def _leave(session: Session, host: Host[None], queue: Outcomes | None) -> None:
-    """The reader is gone or done: what is in flight lands, nothing new is sent."""
-    if not host.result.done():
-        host.call(lambda: session.interrupt("the caller left before the end"))
+    """The caller is gone: what is in flight lands, nothing new is sent, the store is let go."""
+    host.call(lambda: session.interrupt("the caller left before the end"))
+    try:
+        _land(host, queue)
+    except BaseException:  # Ctrl-C: nobody waits for what is in flight
+        host.cancel()
+        _land(host, queue)
+        raise
+    finally:
+        host.join()
+        with suppress(Exception):  # what made the caller leave is what he has to hear
+            session.close(host.result.exception())
+
+
+def _land(host: Host[None], queue: Outcomes | None) -> None:
     while not host.result.done():
         with suppress(Empty, TimeoutError):
             queue.get(timeout=_LOOK) if queue is not None else host.result.exception(timeout=_LOOK)
-    _end(session, host, quiet=True)
 
 
 async def _nowhere(outcomes: Sequence[Outcome]) -> None:
