@@ -115,6 +115,7 @@ class Engine:
         while not self._stop.stopping:
             batch = await asyncio.to_thread(next, batches, None)
             if batch is None:
+                self._tally.read_all = True
                 return
             self._tally.rows += len(batch)
             await self._sort(batch)

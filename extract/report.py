@@ -27,6 +27,7 @@ class Tally:
     reused: accepted rows whose answer had been paid for before this run.
     shared: accepted rows that took the answer of an equal row in this run.
     left_dead: dead letters of an earlier run that were not asked again.
+    read_all: the input was read to its end, so that `rows` is all there are.
     usage: of all requests; again_usage: of those that were not the first of their row; dead_usage: of
     rows that ended as dead letters. shared_usage, reused_usage: what was not used since an equal row,
     or an earlier run, had paid for the answer.
@@ -38,6 +39,7 @@ class Tally:
     shared: int = 0
     dead: Counter[str] = field(default_factory=Counter)
     left_dead: int = 0
+    read_all: bool = False
     in_flight: int = 0
     requests: int = 0
     retries: int = 0
@@ -103,6 +105,7 @@ class Costs:
 class Report:
     """Counts, tokens, cost and time of one run.
 
+    whole: how many rows there are is known, also where the run stopped.
     missing: rows of earlier runs that are gone from the input. total: the same sums of the whole store.
     """
 
@@ -127,14 +130,15 @@ class Report:
     seconds: float
     stopped: Stop | None
     store: str
+    whole: bool = True
     missing: int = 0
     missing_dropped: bool = False
     total: dict[str, Any] = field(default_factory=dict)
 
     @property
     def exit_status(self) -> int:
-        """0 all accepted, 3 some dead letters, 4 stopped with rows pending."""
-        if self.stopped is not None or self.pending:
+        """0 all accepted, 3 some dead letters, 4 stopped with rows pending, or before all were read."""
+        if self.pending or (self.stopped is not None and not self.whole):
             return 4
         return 3 if self.dead_letters else 0
 

@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -37,8 +37,9 @@ from extract.signature import check_change, signature_of
 from extract.stopper import Stopper
 from extract.store import Batch, Keep, RunEnd, RunStart, Store
 from extract.store.rows import RunState
-from extract.tables import Extra, Output, check_output_names, open_output, provenance_columns
+from extract.tables import Extra, Output, RowSource, check_output_names, open_output, provenance_columns
 from extract.tables.explode import exploded
+from extract.tables.rows_in import did_you_mean
 from extract.texts import SourceTexts
 from extract.warmth import Warmth
 from extract.work import Ledger, Work
@@ -74,6 +75,19 @@ class Options:
             raise ConfigError(
                 f"explode={self.explode!r} makes a table beside the output table: give into= too"
             )
+
+    def as_json(self) -> dict[str, Any]:
+        """What a re-drive of the dead letters has to go on with, for the store."""
+        return {name: getattr(self, name) for name in _KEPT}
+
+    @classmethod
+    def again(cls, store: Any, into: Any, kept: Mapping[str, Any]) -> Options:
+        """For a re-drive. kept: `as_json` of the run that the letters came from."""
+        known = {name: value for name, value in kept.items() if name in _KEPT}
+        return cls(store, into, on_change="rerun", **{**known, "private": tuple(known.get("private", ()))})
+
+
+_KEPT = ("keep", "private", "explode", "provenance", "overlap", "replicate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,8 @@ class Session:
         self._intake, self._source = intake, intake.source
         if self._source.columns:  # an input without rows may have none
             pipeline.rendering.require(self._source.columns)
+            if intake.redriven is None:  # dead letters were kept without them
+                _check_private(options.private, self._source)
         self._tally = Tally()
         self._stopper: Stopper | None = None
         self._started = time.monotonic()
@@ -164,7 +180,11 @@ class Session:
                 schema_text=pipeline.compiled.text,
                 into=None if into is None else str(into),
                 key_columns=self._source.key.columns,
-                settings={"key": self._source.key.as_json(), "price": self._price and self._price.as_dict()},
+                settings={
+                    "key": self._source.key.as_json(),
+                    "price": self._price and self._price.as_dict(),
+                    "options": options.as_json(),
+                },
             )
         ).result()
         tell(RunBegan(self._run_id, self._job, pipeline.model, self._clock.time(), self._source.total))
@@ -288,6 +308,8 @@ class Session:
             state: RunState = "stopped" if report.stopped or failure else "finished"
             reason = report.stopped.reason if report.stopped else type(failure).__name__ if failure else None
             counts = {name: value for name, value in report.as_dict().items() if name != "total"}
+            if report.stopped and self._options.private:  # the server's words, or a finding's
+                counts["stopped"] = {"reason": report.stopped.reason}
             self._store.finish(RunEnd(self._run_id, self._clock.time(), state, reason, counts)).result()
             report = replace(report, total=_totals(self._store))
             self.tell_status(state)
@@ -333,6 +355,7 @@ class Session:
             seconds=time.monotonic() - self._started,
             stopped=stop,
             store=self._store.name,
+            whole=source.total is not None or tally.read_all,
         )
 
     def tell_status(self, state: str) -> None:
@@ -361,6 +384,17 @@ async def _guard(gate: Gate, stopper: Stopper, clock: Clock) -> None:
         if reason := gate.stalled(clock.now()):
             stopper(Stop("no_progress", reason, "Run the same again later; nothing is paid twice."))
     await gate.close()
+
+
+def _check_private(private: Sequence[str], source: RowSource) -> None:
+    """Raises ConfigError for a private column that would protect nothing."""
+    for name in private:
+        if name in source.key.columns:
+            raise ConfigError(
+                f"private=[{name!r}] is the key, which the store needs as it is; give key= another column"
+            )
+        if name not in source.columns:
+            raise ConfigError(f"private=[{name!r}] is no column{did_you_mean(name, source.columns)}")
 
 
 def _prefix(pipeline: Pipeline) -> str:

@@ -36,7 +36,7 @@ def show_run(run: Run, into: str | None, *, as_json: bool) -> int:
 def _next(run: Run, into: str | None) -> str:
     """The next command to type."""
     report, store = run.report, _near(run.report.store)
-    if report.stopped is not None or report.pending:
+    if report.exit_status == 4:
         return "the same command again: it goes on with the pending rows and pays for nothing twice"
     if report.dead_letters:
         return f"{program()} dead-letters {store} --show KEY"
