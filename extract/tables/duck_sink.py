@@ -32,7 +32,7 @@ class DuckSink:
     def __init__(self, target: DuckTable, layout: Layout, *, database: str, main: str) -> None:
         """`database` and `main`: catalog and default schema of the store's connection, unquoted."""
         self.target = target
-        self._layout = layout
+        self.layout = layout
         self._own = database
         self._catalog = database if target.file is None else f"extract_into_{id(self):x}"
         self._schema = target.schema or (main if target.file is None else "main")
@@ -48,13 +48,14 @@ class DuckSink:
         """Make the table, or check the one which is there. Raises InputError when it does not fit."""
         if self.target.file is not None:
             self._attach(con, self.target.file)
-        wanted = self._layout.duckdb
+        wanted = self.layout.duckdb
         found = self._found(con)
         self.fresh = not found
         if self.fresh:
             columns = ", ".join(f"{quote(name)} {kind}" for name, kind in wanted.items())
             con.execute(f"CREATE TABLE {self.name} ({columns})")
             found = self._found(con)
+        self.layout = self.layout.beside(found)
         self._compare(con, found)
 
     def write(self, con: Any, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
@@ -69,8 +70,8 @@ class DuckSink:
         """The whole table with the declared dtypes, in no stated order."""
         import polars as pl
 
-        names = ", ".join(map(quote, self._layout.names))
-        return self._layout.from_duckdb(pl.DataFrame(con.sql(f"SELECT {names} FROM {self.name}")))
+        names = ", ".join(map(quote, self.layout.names))
+        return self.layout.from_duckdb(pl.DataFrame(con.sql(f"SELECT {names} FROM {self.name}")))
 
     def release(self, con: Any) -> None:
         """Detach the other file: a connection of the user's would hold it for good."""
@@ -84,7 +85,7 @@ class DuckSink:
         """Nothing is left to do: each commit has written its rows."""
 
     def _replace(self, con: Any, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
-        names = self._layout.key.names
+        names = self.layout.key.names
         if keys.height:
             same = " AND ".join(f"t.{quote(name)} = s.{quote(name)}" for name in names)
             run_with(
@@ -97,7 +98,7 @@ class DuckSink:
             run_with(
                 con,
                 f"INSERT INTO {self.name} ({columns}) SELECT {columns} FROM {SOURCE}",
-                self._layout.to_duckdb(frame),
+                self.layout.to_duckdb(frame),
             )
 
     def _found(self, con: Any) -> dict[str, str]:
@@ -109,7 +110,7 @@ class DuckSink:
         return {str(name): str(kind) for name, kind in rows}
 
     def _compare(self, con: Any, found: dict[str, str]) -> None:
-        wanted = self._layout.duckdb
+        wanted = self.layout.duckdb
         missing = [name for name in wanted if name not in found]
         if missing:
             raise InputError(

@@ -73,6 +73,15 @@ class Key:
             ]
         )
 
+    def widened(self, found: Mapping[str, object]) -> Key:
+        """The key for a table that is there, whose integers may be wider: they hold all that ours do.
+
+        found: the types of its columns, as Polars dtypes or as DuckDB's names. Others stay as they are, and
+        do not fit.
+        """
+        wider = {name: _wider(dtype, found.get(name)) for name, dtype in self.dtypes.items()}
+        return Key(self.columns, wider)
+
     def as_json(self) -> list[list[Any]]:
         """The key for the store, so that a re-drive can decode key texts without the input."""
         return [[name, _dtype_to_json(dtype)] for name, dtype in self.dtypes.items()]
@@ -160,7 +169,24 @@ _DUCKDB = {
     "Time": "TIME",
     "Binary": "BLOB",
 }
+_RANGES = {f"Int{bits}": (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) for bits in (8, 16, 32, 64)} | {
+    f"UInt{bits}": (0, (1 << bits) - 1) for bits in (8, 16, 32, 64)
+}
 _STAMPS = {"us": "TIMESTAMP", "ns": "TIMESTAMP_NS", "ms": "TIMESTAMP_MS"}
+
+
+def _wider(ours: pl.DataType, found: object) -> pl.DataType:
+    """The integer type `found` where it holds every number of ours; ours otherwise."""
+    import polars as pl
+
+    name, kind = type(ours).__name__, type(found).__name__
+    if isinstance(found, str):
+        kind = next((polars for polars, duckdb in _DUCKDB.items() if duckdb == found), "")
+    if name not in _RANGES or kind not in _RANGES:
+        return ours
+    (low, high), (lowest, highest) = _RANGES[name], _RANGES[kind]
+    wide: pl.DataType = getattr(pl, kind)()
+    return wide if lowest <= low and high <= highest else ours
 
 
 class _Plain:

@@ -6,7 +6,7 @@ Knows the types and nothing of where the table lies.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from extract.schema.columns import Columns
@@ -61,6 +61,10 @@ class Layout:
         """DuckDB type of each column, in order."""
         index = {INDEX: "BIGINT"} if self.many else {}
         return {**self.key.duckdb, **index, **self.columns.duckdb, **{e.name: e.stored for e in self.extra}}
+
+    def beside(self, found: Mapping[str, object]) -> Layout:
+        """The layout of a table that is there: with its own integers in the key, where they are wider."""
+        return replace(self, key=self.key.widened(found))
 
     def empty(self) -> pl.DataFrame:
         """The table without rows."""

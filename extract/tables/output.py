@@ -61,13 +61,13 @@ class Exploded:
 class Output:
     """One output table of a run.
 
-    layout: its columns. sink: where they go. job: whose rows it holds.
+    sink: where its rows go; its layout is that of the table, also where it was there before.
+    job: whose rows it holds.
     table_rows: what an entry puts into this table. also: further tables that go with it.
     """
 
     def __init__(
         self,
-        layout: Layout,
         sink: DuckSink | ParquetSink,
         store: Store,
         job: str,
@@ -75,7 +75,7 @@ class Output:
         table_rows: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda entry: entry.output,
         also: Sequence[Output] = (),
     ) -> None:
-        self.layout = layout
+        self.layout = sink.layout
         self.sink = sink
         self.also = tuple(also)
         self._store, self._job, self._table_rows = store, job, table_rows
@@ -155,8 +155,8 @@ def open_output(
     if explode is not None:
         items = Layout(key, explode.columns, many=True)
         sink = _sink(beside(target, explode.field), items, store)
-        also.append(Output(items, sink, store, job, table_rows=explode.rows))
-    return Output(layout, _sink(target, layout, store), store, job, also=also)
+        also.append(Output(sink, store, job, table_rows=explode.rows))
+    return Output(_sink(target, layout, store), store, job, also=also)
 
 
 def _sink(target: Target, layout: Layout, store: Store) -> DuckSink | ParquetSink:

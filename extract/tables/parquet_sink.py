@@ -40,7 +40,7 @@ class ParquetSink:
 
     def __init__(self, target: ParquetFile | ParquetFolder, layout: Layout) -> None:
         self.target = target
-        self._layout = layout
+        self.layout = layout
         self._path = Path(os.path.normpath(target.path))
         self._parts = self._path.with_name(self._path.name + ".parts")
         self._next = 0
@@ -52,21 +52,21 @@ class ParquetSink:
         self._parts.mkdir(parents=True, exist_ok=True)
         for draft in self._parts.glob("*.tmp"):
             draft.unlink()
-        for file in self._base():
-            self._compare(file, self._layout.polars)
         parts = self._part_files()
+        for file in (*self._base(), *parts)[:1]:
+            self.layout = self.layout.beside(_schema(file))
+        for file in self._base():
+            self._compare(file, self.layout.polars)
         for part in parts[:1]:
-            self._compare(part, {**self._layout.polars, _ROW: _boolean()})
+            self._compare(part, {**self.layout.polars, _ROW: _boolean()})
         self._next = _number(parts[-1]) + 1 if parts else 0
 
     def write(self, con: Any, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
         """Write one part: all rows of `keys` are replaced by those of `frame`."""
         import polars as pl
 
-        marks = pl.concat([self._layout.empty(), keys], how="diagonal").with_columns(
-            pl.lit(False).alias(_ROW)
-        )
-        part = pl.concat([marks, frame.select(self._layout.names).with_columns(pl.lit(True).alias(_ROW))])
+        marks = pl.concat([self.layout.empty(), keys], how="diagonal").with_columns(pl.lit(False).alias(_ROW))
+        part = pl.concat([marks, frame.select(self.layout.names).with_columns(pl.lit(True).alias(_ROW))])
         self._write_part(part, self._next)
         self._next += 1
         if self._next % _MANY_PARTS == 0:
@@ -92,7 +92,7 @@ class ParquetSink:
         import polars as pl
 
         files = self._base()
-        return pl.read_parquet(files).select(self._layout.names) if files else self._layout.empty()
+        return pl.read_parquet(files).select(self.layout.names) if files else self.layout.empty()
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class ParquetSink:
         parts = self._part_files()
         last = self._latest(parts)
         marks = last.collect().drop(_SEQUENCE)
-        marks = pl.concat([self._layout.empty(), marks], how="diagonal").with_columns(
+        marks = pl.concat([self.layout.empty(), marks], how="diagonal").with_columns(
             pl.lit(False).alias(_ROW)
         )
         rows = self._live(parts, last).with_columns(pl.lit(True).alias(_ROW)).collect()
@@ -121,7 +121,7 @@ class ParquetSink:
     def _scan(self, parts: Sequence[Path]) -> pl.LazyFrame:
         import polars as pl
 
-        schema = {**self._layout.polars, _ROW: pl.Boolean(), _SEQUENCE: pl.Int64()}
+        schema = {**self.layout.polars, _ROW: pl.Boolean(), _SEQUENCE: pl.Int64()}
         if not parts:
             return pl.LazyFrame(schema=schema)
         return pl.concat(
@@ -135,30 +135,30 @@ class ParquetSink:
         """Each key with the number of the last part that speaks of it."""
         import polars as pl
 
-        return self._scan(parts).group_by(self._layout.key.names).agg(pl.col(_SEQUENCE).max())
+        return self._scan(parts).group_by(self.layout.key.names).agg(pl.col(_SEQUENCE).max())
 
     def _live(self, parts: Sequence[Path], last: pl.LazyFrame) -> pl.LazyFrame:
         """The rows of the parts that no later part replaces."""
         import polars as pl
 
-        names = list(self._layout.key.names)
+        names = list(self.layout.key.names)
         rows = self._scan(parts).filter(pl.col(_ROW))
-        return rows.join(last, on=[*names, _SEQUENCE], how="semi").select(self._layout.names)
+        return rows.join(last, on=[*names, _SEQUENCE], how="semi").select(self.layout.names)
 
     def _merged(self, parts: Sequence[Path], order: pl.DataFrame) -> pl.LazyFrame:
         import polars as pl
 
-        names = list(self._layout.key.names)
+        names = list(self.layout.key.names)
         last = self._latest(parts)
         rows = self._live(parts, last)
         if base := self._base():
-            old = pl.scan_parquet(base).select(self._layout.names).join(last, on=names, how="anti")
+            old = pl.scan_parquet(base).select(self.layout.names).join(last, on=names, how="anti")
             rows = pl.concat([old, rows])
-        by = [_POSITION, *([INDEX] if self._layout.many else [])]
+        by = [_POSITION, *([INDEX] if self.layout.many else [])]
         return (
             rows.join(order.lazy().select(*names, _POSITION), on=names, how="left", maintain_order="left")
             .sort(by, nulls_last=True, maintain_order=True)
-            .select(self._layout.names)
+            .select(self.layout.names)
         )
 
     # -- in place ------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class ParquetSink:
             return
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
-        for number, frame in enumerate(_chunks(rows, self._layout)):
+        for number, frame in enumerate(_chunks(rows, self.layout)):
             _write(frame, draft / f"part-{number:05d}.parquet")
         self._swap(draft)
 
@@ -197,14 +197,7 @@ class ParquetSink:
         return self._path.with_name(self._path.name + ".old")
 
     def _compare(self, file: Path, wanted: dict[str, pl.DataType]) -> None:
-        import polars as pl
-
-        try:
-            found = pl.read_parquet_schema(file)
-        except Exception as error:
-            raise InputError(
-                f"{file} is no Parquet file that can be read; give another name to into="
-            ) from error
+        found = _schema(file)
         for name, dtype in wanted.items():
             if name not in found:
                 raise InputError(
@@ -215,6 +208,15 @@ class ParquetSink:
                     f"{file} is there already and its column {name!r} is {found[name]}, not {dtype}; "
                     f"give another name to into="
                 )
+
+
+def _schema(file: Path) -> dict[str, pl.DataType]:
+    import polars as pl
+
+    try:
+        return pl.read_parquet_schema(file)
+    except Exception as error:
+        raise InputError(f"{file} is no Parquet file that can be read; give another name to into=") from error
 
 
 def _number(part: Path) -> int:
