@@ -140,9 +140,12 @@ padding:.6em .9em;margin:.3em 0;max-width:60em;line-height:1.45;color:inherit;ba
 .x-card .x-scroll{overflow-x:auto;margin:.4em 0}
 .x-card table{border-collapse:collapse;font-size:.95em;margin:0}
 .x-card caption{text-align:left;opacity:.7;padding:.2em 0}
-.x-card th,.x-card td{text-align:left;padding:.15em .8em .15em 0;background:none;
-vertical-align:top;border-bottom:1px solid color-mix(in srgb,currentColor 14%,transparent)}
-.x-card th{font-weight:500}.x-card .num{text-align:right;font-variant-numeric:tabular-nums}
+.x-card tr,.x-card tr:hover{background:none!important}
+.x-card th,.x-card td{text-align:left!important;padding:.15em .8em .15em 0!important;
+background:none!important;vertical-align:top;white-space:normal;
+border:0;border-bottom:1px solid color-mix(in srgb,currentColor 14%,transparent)}
+.x-card th{font-weight:500}
+.x-card .num{text-align:right!important;font-variant-numeric:tabular-nums}
 .x-card pre{white-space:pre-wrap;overflow-wrap:anywhere;max-height:24em;overflow:auto;margin:.4em 0;
 background:transparent;color:inherit;font-size:.9em}
 .x-card summary{cursor:pointer;opacity:.8}

@@ -31,30 +31,46 @@ def words(text: str) -> list[str]:
 def answer(seen: Seen) -> dict[str, object]:
     """One answer in the shape that was asked for."""
     text = seen.prompt.partition("\n\n")[2] or seen.prompt
-    found, learned = words(text), learn(seen.json["messages"])
-    votes = Counter({name: sum(word in found for word in listed.split()) for name, listed in WORDS.items()})
-    for word in set(found):
-        votes.update(learned.get(word, {}))
-    mood = "mixed" if (votes["positive"] and votes["negative"]) or BUT & set(found) else None
-    mood = mood or (votes.most_common(1)[0][0] if votes.total() else None)
+    found, examples = set(words(text)), shown(seen.json["messages"])
+    votes = Counter({mood: sum(word in found for word in listed.split()) for mood, listed in WORDS.items()})
+    for word in found:
+        votes.update(learned(examples).get(word, {}))
+    mood = "mixed" if (votes["positive"] and votes["negative"]) or BUT & found else None
+    mood = mood or (votes.most_common(1)[0][0] if votes.total() else usual(examples, "sentiment"))
     quote = re.split(r"(?<=[.!?])\s", text.strip())[0]
-    topics = [name for name, listed in TOPICS.items() if set(listed.split()) & set(found)]
     return {
         "sentiment": {"quote": quote if mood else "", "value": mood},
-        "ironic": False if mood else None,
-        "topics": topics,
+        "ironic": usual(examples, "ironic"),
+        "topics": [topic for topic, listed in TOPICS.items() if set(listed.split()) & found],
         "recommends": {"positive": True, "negative": False}.get(mood or ""),
     }
 
 
-def learn(messages: list[dict]) -> dict[str, Counter]:
-    """Words of the examples → sentiments that they speak for; words of several examples tell nothing."""
-    learned: dict[str, Counter] = {}
+Example = tuple[set[str], dict]
+
+
+def shown(messages: list[dict]) -> list[Example]:
+    """The examples of a request: their words, and what the answer is."""
+    found = []
     for asked, answered in zip(messages[:-1:2], messages[1:-1:2], strict=False):
-        mood = json.loads(_text(answered))["sentiment"]["value"]
-        for word in {word for word in words(_text(asked)) if len(word) > 4 and mood}:
-            learned.setdefault(word, Counter())[mood] += 2
-    return {word: moods for word, moods in learned.items() if len(moods) == 1}
+        right = json.loads(_text(answered))
+        found.append((set(words(_text(asked))), {**right, "sentiment": right["sentiment"]["value"]}))
+    return found
+
+
+def learned(examples: list[Example]) -> dict[str, Counter]:
+    """Words of the examples → the one sentiment that they speak for."""
+    moods: dict[str, Counter] = {}
+    for said, right in examples:
+        for word in {word for word in said if len(word) > 4 and right["sentiment"]}:
+            moods.setdefault(word, Counter())[right["sentiment"]] += 2
+    return {word: votes for word, votes in moods.items() if len(votes) == 1}
+
+
+def usual(examples: list[Example], field: str) -> object:
+    """What most examples say, where they say anything."""
+    said = Counter(right[field] for _, right in examples)
+    return said.most_common(1)[0][0] if said else None
 
 
 def _text(message: dict) -> str:

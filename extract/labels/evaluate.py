@@ -82,8 +82,8 @@ class Evaluation:
                 f"{name} has no classes (a list, a number or many texts): see .fields and .wrong"
             )
         names = sorted({one for both in counts for one in both}, key=str)
-        rows = [{"gold": gold, **{str(answer): counts[gold, answer] for answer in names}} for gold in names]
-        return pl.DataFrame(rows, schema={"gold": pl.String, **dict.fromkeys(map(str, names), pl.Int64)})
+        rows = [{"gold": _named(gold), **{_named(a): counts[gold, a] for a in names}} for gold in names]
+        return pl.DataFrame(rows, schema={"gold": pl.String, **dict.fromkeys(map(_named, names), pl.Int64)})
 
     def classes(self, name: str) -> pl.DataFrame:
         """Of a field with classes: rows, precision, recall and F1 of each."""
@@ -270,6 +270,10 @@ def _row(one: Score) -> list[str]:
 
 def _between(found: Interval) -> str:
     return f"{percent(found.value)} (95 % interval {percent(found.low)} to {percent(found.high)})"
+
+
+def _named(value: str | None) -> str:
+    return "(no value)" if value is None else value
 
 
 def _text(value: Any) -> str | None:

@@ -112,4 +112,8 @@ def _rare(said: Answers, found: Reasons) -> None:
         for key, value in values.items():
             share = counts[class_of(value)] / len(values)
             if share <= 0.1:
-                _add(found, key, "rare", f"{name} {value}: {counts[class_of(value)]} rows", 1 - share)
+                _add(found, key, "rare", f"{name} {value}: {_rows(counts[class_of(value)])}", 1 - share)
+
+
+def _rows(number: int) -> str:
+    return "the only row" if number == 1 else f"{number} rows"
