@@ -17,7 +17,7 @@ from extract.budget import Purse, Reservation
 from extract.client import Call
 from extract.clock import Clock
 from extract.gate import Gate, Slot
-from extract.protocol.reply import Fault
+from extract.protocol.reply import Fault, Reply
 from extract.protocol.request import Request
 from extract.protocol.usage import UNKNOWN, Usage
 from extract.stopper import Stopper
@@ -140,12 +140,11 @@ class _Leave:
     def settle(self, call: Call) -> None:
         assert self.slot is not None
         self.slot.settle(call)
-        self.usage = billed(call)
+        self.usage = billed(call.reply)
 
 
-def billed(call: Call) -> Usage | None:
+def billed(reply: Reply) -> Usage | None:
     """What a budget has to count: None where surely nothing was worked on."""
-    reply = call.reply
     if isinstance(reply, Fault) and not reply.maybe_paid and not reply.usage.known:
         return None
     return reply.usage
