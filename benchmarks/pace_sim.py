@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from extract.gate import Gate
-from extract.pace import Governor, Pace
+from extract.governor import Governor
+from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message
 from extract.protocol.usage import Usage
 from extract.testing.clock import VirtualClock

@@ -18,7 +18,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from extract.clock import Clock
-from extract.pace import Governor, PaceCounts, Permit
+from extract.governor import Governor, PaceCounts, Permit
 from extract.protocol.reply import Reply
 
 _TICK = 0.0005  # seconds; no timer is finer, so none can come back before its time and spin

@@ -25,10 +25,11 @@ from extract.courier import Books, Courier
 from extract.engine import Engine
 from extract.errors import ConfigError
 from extract.gate import Gate
+from extract.governor import governor_for
 from extract.intake import Intake
 from extract.observe import RunBegan, RunEnded, log_run, tell, telling
 from extract.outcome import Outcome
-from extract.pace import Pace, governor_for
+from extract.pace import Pace
 from extract.progress import Watch
 from extract.report import Costs, Report, Tally
 from extract.results import Results

@@ -12,6 +12,7 @@ _SPEED = 1_000.0  # places a second that time alone may open, so that a refusal 
 _RELEASE = 0.5  # seconds in which the places come back after a cool-down
 _PROBE_AFTER = 40  # replies under a ceiling until one more is tried; doubles when it is refused
 _PROBE_SELDOM = 160  # never more seldom than this many, or two rounds of replies
+_LATE = 0.005  # seconds that a timer may come too late
 _HAIR = 1e-6  # so that a sum of fractions reaches the whole number that it means
 
 
@@ -125,8 +126,10 @@ class Window:
         passed = max(0.0, min(now - self._at, 0.25))
         self._at = max(self._at, now)
         if self._blocked and self.size < self._goal:
-            opened = min(passed * self._speed(), 1.0 + self.size / 20)  # no leap where this program lags
-            self._resize(min(self._goal, self.size + opened))
+            speed = self._speed()
+            # where this program is slower than its timers, time alone must not pile up requests
+            most = self.places + 1 - self.size + _LATE * speed
+            self._resize(min(self._goal, self.size + min(passed * speed, most)))
 
     def _resize(self, size: float) -> None:
         self.size = max(1.0, min(size, self.cap, self.ceiling))

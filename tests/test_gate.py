@@ -10,7 +10,8 @@ import pytest
 
 from extract.clock import SystemClock
 from extract.gate import Gate
-from extract.pace import Governor, Pace
+from extract.governor import Governor
+from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message, Reply
 from extract.protocol.usage import Usage
 from extract.testing.clock import VirtualClock

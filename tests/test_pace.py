@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extract.errors import ConfigError
-from extract.pace import Governor, Pace, Permit, governor_for
+from extract.governor import Governor, Permit, governor_for
+from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message
 from extract.protocol.usage import Usage
 
@@ -345,3 +346,29 @@ def test_a_shared_pace_is_one_governor_an_address_and_key() -> None:
     assert governor_for(Pace(), address="http://one", key="a", now=0.0) is not first
     with pytest.raises(ConfigError, match="nightly"):
         governor_for(Pace.shared("nightly", concurrency=9), address="http://one", key="a", now=0.0)
+
+
+def test_places_that_others_hold_are_waited_for() -> None:
+    """Three places, all taken by another program of the account: ours asks seldom, and gets one."""
+    drive = Drive()
+    refused = 0
+    while drive.now < 300.0:
+        if drive.send():
+            drive.land(limited(1.0, kind="concurrency", limit=3))
+            refused += 1
+        else:
+            drive.now += 0.1
+    assert refused < 60
+    drive.fill(30.0)
+    assert len(drive.flying) == 1
+
+
+def test_a_named_ceiling_stops_nobody_who_has_a_place() -> None:
+    drive = Drive()
+    drive.fill(0.6)
+    while len(drive.flying) > 3:
+        drive.land(limited(60.0, kind="concurrency", limit=3), index=-1)
+    drive.now += 1.0
+    drive.land(DONE)
+
+    assert drive.fill(0.5) == 1

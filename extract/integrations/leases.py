@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from extract.breaker import Stop
 from extract.budget import Purse, Reservation
 from extract.clearance import BROKE, billed
-from extract.pace import Governor, Permit
+from extract.governor import Governor, Permit
 from extract.protocol.reply import Message, Reply
 from extract.protocol.usage import UNKNOWN, Usage
 from extract.warmth import Ask, Turn, Warmth

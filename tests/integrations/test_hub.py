@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from extract import Budget, Client, Pace, Pipeline
 from extract.budget import Purse
 from extract.clock import SystemClock
+from extract.governor import Governor
 from extract.integrations.hub import Granted, Hub, LeasedClearance, Words
 from extract.integrations.leases import Leases
-from extract.pace import Governor
 from extract.protocol.blocks import text_block
 from extract.protocol.reply import Message
 from extract.stopper import Stopper

@@ -7,8 +7,8 @@ import random
 from extract import Budget, Pace
 from extract.breaker import Stop
 from extract.budget import Purse
+from extract.governor import Governor
 from extract.integrations.leases import Landed, Leases, Want
-from extract.pace import Governor
 from extract.protocol.reply import Action, Fault, Message
 from extract.protocol.usage import Usage
 from extract.warmth import Warmth
