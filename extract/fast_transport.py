@@ -50,27 +50,20 @@ class FastTransport:
     @asynccontextmanager
     async def post(
         self, url: str, headers: Headers, body: bytes, *, progress: Progress
-    ) -> AsyncIterator[_Plain | _Streamed]:
+    ) -> AsyncIterator[_Answer]:
         """One exchange over a free connection, or a new one."""
-        asked = self._session(origin_of(url)).post(url).headers(self._heads.of(headers)).body_bytes(body)
-        if ("accept", "text/event-stream") in headers:
-            request = asked.streamed_read_buffer_limit(0).build_streamed()
-            progress.sent = True  # it does not tell when the last byte has gone: rather one too many
-            try:
-                response = await request.__aenter__()
-            except Exception as error:
-                raise _broken(error) from None
-            try:
-                yield _Streamed(response)
-            finally:
-                await request.__aexit__(None, None, None)
-        else:
-            progress.sent = True
-            try:
-                response = await asked.build().send()
-            except Exception as error:
-                raise _broken(error) from None
-            yield _Plain(response)
+        head = self._heads.of(headers)
+        asked = self._session(origin_of(url)).post(url).headers(head).body_bytes(body)
+        request = asked.streamed_read_buffer_limit(0).build_streamed()
+        progress.sent = True  # it does not tell when the last byte has gone: rather one too many
+        try:
+            response = await request.__aenter__()
+        except Exception as error:
+            raise _broken(error) from None
+        try:
+            yield _Answer(response)
+        finally:
+            await request.__aexit__(None, None, None)
 
     def prepare(self, address: str) -> None:
         """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
@@ -123,10 +116,15 @@ def _head(headers: Headers) -> Any:
     return HeaderMap(headers)
 
 
+_PROXIES = ("http://", "https://", "socks5://", "socks5h://")
+
+
 def _proxied(proxy: str, origin: str) -> Any:
     from pyreqwest.proxy import ProxyBuilder
 
     try:
+        if not proxy.startswith(_PROXIES):
+            raise ValueError(f"its address starts with one of {', '.join(_PROXIES)}")
         return ProxyBuilder.all(proxy)
     except ValueError as error:
         raise ConfigError(
@@ -134,35 +132,29 @@ def _proxied(proxy: str, origin: str) -> Any:
         ) from None
 
 
-class _Head:
-    """What both kinds of answer know: status and headers."""
+class _Answer:
+    """An answer whose head has come."""
 
     def __init__(self, response: Response) -> None:
         self._response = response
         self.status = response.status
         self.headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
 
-
-class _Plain(_Head):
-    """An answer that has come whole."""
-
     async def read(self) -> bytes:
-        return bytes(await self._response.bytes())
+        """The whole body."""
+        try:
+            return bytes(await self._response.bytes())
+        except Exception as error:
+            raise _torn(error) from None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        yield await self.read()
-
-
-class _Streamed(_Head):
-    """An answer whose body comes piece by piece."""
-
-    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes."""
         reader: Any = self._response.body_reader
         try:
             while (chunk := await reader.read_chunk()) is not None:
                 yield bytes(chunk)
         except Exception as error:
-            raise Broken("torn", _said(error), sent=True) from None
+            raise _torn(error) from None
 
 
 # in the handshake: what waiting does not mend, unlike a connection that broke in it
@@ -170,26 +162,27 @@ _UNTRUSTED = ("invalid peer certificate", "corrupt message", "UnknownIssuer")
 
 
 def _broken(error: Exception) -> Broken:
-    """What a failure on the way to an answer is. What is no error of the library is ours, and goes on."""
-    from pyreqwest.exceptions import DecodeError, PyreqwestError
-
-    if not isinstance(error, PyreqwestError):
-        raise error
+    """What a failure on the way to an answer is."""
     said = _said(error)
     if "(Connect)" in said:
         if "tunnel error" in said or "proxy" in said:
             return Broken("proxy", said, sent=False)
         return Broken("tls" if any(word in said for word in _UNTRUSTED) else "connect", said, sent=False)
-    if isinstance(error, DecodeError):  # an answer had begun
-        return Broken("torn", said, sent=True)
     return Broken("reset", said, sent=True)
 
 
+def _torn(error: Exception) -> Broken:
+    """What a failure within an answer is."""
+    return Broken("torn", _said(error), sent=True)
+
+
 def _said(error: Exception) -> str:
-    """The message with its causes, without the address, which may carry what is nobody's business."""
+    """The message with its causes, without the address. Raises what is no error of the library."""
+    from pyreqwest.exceptions import PyreqwestError
+
+    if not isinstance(error, PyreqwestError):
+        raise error
     details: Any = getattr(error, "details", None) or {}
     causes = [cause["message"] for cause in details.get("causes") or ()]
-    shown = [cause for cause in causes if " for url (" not in cause] or [
-        str(error.args[0] if error.args else error)
-    ]
+    shown = [cause for cause in causes if " for url (" not in cause] or [error.message]
     return f"{type(error).__name__}: {': '.join(shown)}"
