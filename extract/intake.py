@@ -60,10 +60,11 @@ def _first_rows(frame: Any, limit: int | None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """Open dead letters of one job, ready to be run again."""
+    """Open dead letters of one job, ready to be run again. options: of the run before, as it noted them."""
 
     intake: Intake
     into: str | None
+    options: Mapping[str, Any]
 
 
 def letter_intake(
@@ -93,13 +94,15 @@ def letter_intake(
     finally:
         store.close()
     letters = _filtered(letters, where)
-    key = Key.from_json(json.loads(run["settings"] or "{}").get("key", []))
+    settings = json.loads(run["settings"] or "{}")
+    key = Key.from_json(settings.get("key", []))
     given = _given_rows(frame, key) if frame is not None else {}
     rows = [_row(place, letter, given, needs) for place, letter in enumerate(letters.iter_rows(named=True))]
     columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
     source = RowSource(key, columns, len(rows), True, lambda: _batches(rows))
     redriven = {letter["key"]: letter["fingerprint"] for letter in letters.iter_rows(named=True)}
-    return Letters(Intake(source, True, job, signature, redriven), known["into"])
+    intake = Intake(source, True, job, signature, redriven)
+    return Letters(intake, known["into"], settings.get("options", {}))
 
 
 def _choose(store: Store, job: str | None, label: str) -> str:

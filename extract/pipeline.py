@@ -16,6 +16,7 @@ from extract.client import Client
 from extract.conversation import Limits
 from extract.intake import letter_intake, table_intake
 from extract.judge import Judge
+from extract.options import Options
 from extract.pace import Pace
 from extract.planning import Plan, make_plan
 from extract.prices import Prices
@@ -26,7 +27,7 @@ from extract.protocol.models import Cache, Wire, card
 from extract.protocol.request import Envelope
 from extract.schema.columns import Columns, columns_of
 from extract.schema.compile import CompiledSchema, compile_schema
-from extract.session import Options, Session
+from extract.session import Session
 from extract.split import Split
 from extract.store import Keep
 
@@ -240,7 +241,8 @@ class Pipeline:
         """Runs the open dead letters of a store again, with what was changed.
 
         Rows that are accepted now are settled into the table they belong to; the others stay, with
-        all their attempts counted. Without open dead letters nothing is sent and nothing changes.
+        all their attempts counted. `private`, `keep` and what shapes the table are as they were in the
+        run before. Without open dead letters nothing is sent and nothing changes.
 
         where: an SQL condition, as "reason = 'invalid'", or a Polars expression over `dead_letters`.
         into: whose dead letters, where the store holds several tables.
@@ -251,7 +253,7 @@ class Pipeline:
         letters = letter_intake(
             store, job=into, label=self.label, needs=pipeline.rendering.columns, where=where, frame=frame
         )
-        options = Options(store, letters.into, on_change="rerun")
+        options = Options.again(store, letters.into, letters.options)
         return running.run(Session(pipeline, letters.intake, options), on_progress)
 
     def plan(
@@ -263,6 +265,8 @@ class Pipeline:
         limit: int | None = None,
         pilot: int = 20,
         seed: int = 0,
+        keep: Keep = "dead_letters",
+        private: Sequence[str] = (),
     ) -> Plan:
         """What a run over this table would cost and how long it would take.
 
@@ -270,10 +274,12 @@ class Pipeline:
         the run does not pay for them again.
 
         limit: only so many rows; the rest is outside the plan. pilot: rows in the sample. seed: draws it.
+        keep, private: as for `run`; they hold for the pilot.
 
         Raises InputError for an input that can be read once only.
         """
-        return make_plan(self, frame, key=key, limit=limit, pilot=pilot, store=store, seed=seed)
+        options = Options(store, None, keep, tuple(private), overlap="allow")
+        return make_plan(self, frame, key=key, limit=limit, pilot=pilot, seed=seed, options=options)
 
     def _session(self, frame: Any, options: dict[str, Any]) -> Session:
         intake = table_intake(frame, options.pop("key", None), options.pop("limit", None))

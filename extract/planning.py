@@ -18,9 +18,11 @@ from extract.prices import Price
 from extract.prompt import Rendered
 from extract.protocol.usage import Usage
 from extract.report import Report
+from extract.show.cards import plan_card
 from extract.store import Store
 
 if TYPE_CHECKING:
+    from extract.options import Options
     from extract.pipeline import Pipeline
     from extract.tables import Row, RowSource
 
@@ -67,6 +69,9 @@ class Plan:
     def __str__(self) -> str:
         return "\n".join(f"{label:<13} {text}" for label, text in self.lines())
 
+    def _repr_html_(self) -> str:
+        return plan_card("Plan", self.lines())
+
     def lines(self) -> list[tuple[str, str]]:
         """The plan as (label, text), for a terminal or a page."""
         asked = f"{self.rows:,} in, {self.to_ask:,} to ask"
@@ -109,19 +114,28 @@ def make_plan(
     key: str | Sequence[str] | None,
     limit: int | None,
     pilot: int,
-    store: Any,
     seed: int,
+    options: Options,
 ) -> Plan:
     """Surveys the table, pays for the pilot, and works out the rest.
 
-    Raises InputError for an input that can be read once only.
+    options: of the pilot's run. Raises InputError for an input that can be read once only.
     """
+    store = options.store
     survey = _survey(pipeline, table_intake(frame, key, limit).source, store)
     lengths = [waiting.length for waiting in survey.waiting]
     sample = draw(lengths, pilot, seed=seed)
     drawn = [survey.waiting[number] for number in sample.drawn]
     rows = [dict(waiting.row.values) for waiting in drawn]
-    run = pipeline.run(rows, key=key if rows else None, store=store, limit=len(rows))
+    run = pipeline.run(
+        rows,
+        key=key if rows else None,
+        store=store,
+        limit=len(rows),
+        keep=options.keep,
+        private=options.private,
+        overlap=options.overlap,
+    )
     calls = _calls(store, run.id)
     return _estimate(pipeline, survey, sample, lengths, run.report, calls)
 

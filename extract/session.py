@@ -10,11 +10,11 @@ import json
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from extract.breaker import Breaker, Stop
 from extract.budget import Purse
@@ -23,11 +23,11 @@ from extract.client import Client
 from extract.clock import Clock, SystemClock
 from extract.courier import Books, Courier
 from extract.engine import Engine
-from extract.errors import ConfigError
 from extract.gate import Gate
 from extract.governor import governor_for
 from extract.intake import Intake
 from extract.observe import RunBegan, RunEnded, log_run, tell, telling
+from extract.options import Options, check_private
 from extract.outcome import Outcome
 from extract.pace import Pace
 from extract.progress import Watch
@@ -36,11 +36,10 @@ from extract.results import Results
 from extract.run import Run
 from extract.signature import check_change, signature_of
 from extract.stopper import Stopper
-from extract.store import Batch, Keep, RunEnd, RunStart, Store
+from extract.store import Batch, RunEnd, RunStart, Store
 from extract.store.rows import RunState
-from extract.tables import Extra, Output, RowSource, check_output_names, open_output, provenance_columns
+from extract.tables import Extra, Output, check_output_names, open_output, provenance_columns
 from extract.tables.explode import exploded
-from extract.tables.rows_in import did_you_mean
 from extract.texts import SourceTexts
 from extract.warmth import Warmth
 from extract.work import Ledger, Work
@@ -51,44 +50,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("extract")
 
 Publish = Callable[[Sequence[Outcome]], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What `Pipeline.run` takes beside the table; described there."""
-
-    store: Any = "extract.duckdb"
-    into: Any = None
-    keep: Keep = "dead_letters"
-    private: tuple[str, ...] = ()
-    on_change: Literal["stop", "rerun", "new_table"] = "stop"
-    on_missing: Literal["keep", "drop"] = "keep"
-    explode: str | None = None
-    provenance: Literal["none", "columns"] = "none"
-    overlap: Literal["refuse", "allow"] = "refuse"
-    replicate: int = 0
-
-    def __post_init__(self) -> None:
-        for name, allowed in (("on_missing", ("keep", "drop")), ("provenance", ("none", "columns"))):
-            if getattr(self, name) not in allowed:
-                raise ConfigError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
-        if self.explode is not None and self.into is None:
-            raise ConfigError(
-                f"explode={self.explode!r} makes a table beside the output table: give into= too"
-            )
-
-    def as_json(self) -> dict[str, Any]:
-        """What a re-drive of the dead letters has to go on with, for the store."""
-        return {name: getattr(self, name) for name in _KEPT}
-
-    @classmethod
-    def again(cls, store: Any, into: Any, kept: Mapping[str, Any]) -> Options:
-        """For a re-drive. kept: `as_json` of the run that the letters came from."""
-        known = {name: value for name, value in kept.items() if name in _KEPT}
-        return cls(store, into, on_change="rerun", **{**known, "private": tuple(known.get("private", ()))})
-
-
-_KEPT = ("keep", "private", "explode", "provenance", "overlap", "replicate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +92,7 @@ class Session:
         if self._source.columns:  # an input without rows may have none
             pipeline.rendering.require(self._source.columns)
             if intake.redriven is None:  # dead letters were kept without them
-                _check_private(options.private, self._source)
+                check_private(options.private, self._source)
         self._tally = Tally()
         self._stopper: Stopper | None = None
         self._started = time.monotonic()
@@ -385,17 +346,6 @@ async def _guard(gate: Gate, stopper: Stopper, clock: Clock) -> None:
         if reason := gate.stalled(clock.now()):
             stopper(Stop("no_progress", reason, "Run the same again later; nothing is paid twice."))
     await gate.close()
-
-
-def _check_private(private: Sequence[str], source: RowSource) -> None:
-    """Raises ConfigError for a private column that would protect nothing."""
-    for name in private:
-        if name in source.key.columns:
-            raise ConfigError(
-                f"private=[{name!r}] is the key, which the store needs as it is; give key= another column"
-            )
-        if name not in source.columns:
-            raise ConfigError(f"private=[{name!r}] is no column{did_you_mean(name, source.columns)}")
 
 
 def _prefix(pipeline: Pipeline) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 from pydantic import BaseModel, Field
 
 from extract import Client, Pace, Pipeline, errors
 from extract.session import Session
-from extract.testing import LocalEndpoint, ScriptedReplies
+from extract.testing import LocalEndpoint, Reply, ScriptedReplies
 
 
 class Echo(BaseModel):
@@ -106,3 +108,80 @@ def test_what_broke_a_run_is_told_though_the_store_cannot_note_its_end(
     monkeypatch.setattr(Session, "close", full)
     with LocalEndpoint() as endpoint, pytest.raises(OSError, match="the share is gone"):
         pipeline(endpoint).run(broken(), key="id", store=tmp_path / "s.duckdb")
+
+
+SECRET = "zanzibar-4711"
+
+
+def secrets(count: int) -> pl.DataFrame:
+    return pl.DataFrame({"id": range(count), "text": [f"{SECRET} {n}" for n in range(count)]})
+
+
+def leaks(store: Path) -> list[str]:
+    """Files beside the store, and it, that hold the private word."""
+    return [file.name for file in store.parent.iterdir() if SECRET.encode() in file.read_bytes()]
+
+
+def test_a_server_that_repeats_a_private_input_does_not_bring_it_into_the_store(tmp_path: Path) -> None:
+    def refuse(seen: Any) -> Reply:
+        error = {"type": "invalid_request_error", "message": f"cannot read {seen.prompt!r}"}
+        return Reply(status=400, body=json.dumps({"type": "error", "error": error}).encode())
+
+    with ScriptedReplies(refuse) as server:
+        run = pipeline(server).run(secrets(5), key="id", store=tmp_path / "s.duckdb", private=["text"])
+    assert run.report.stopped is not None and run.report.stopped.reason == "request"
+    assert SECRET in str(run.report.stopped)  # who called is told; the store is not
+    assert leaks(tmp_path / "s.duckdb") == []
+
+
+def test_what_is_private_stays_private_when_dead_letters_run_again(tmp_path: Path) -> None:
+    store, frame = tmp_path / "s.duckdb", secrets(3)
+    with ScriptedReplies(lambda seen: f"I see {seen.prompt}") as server:
+        work = pipeline(server, reasks=0)
+        work.run(frame, key="id", store=store, private=["text"])
+        again = work.redrive(store, frame=frame)
+        planned = work.plan(frame.with_columns(pl.col("text") + "!"), key="id", store=store, private=["text"])
+    assert again.report.dead_letters == 3 and planned.pilot.dead_letters == 3
+    assert leaks(store) == []
+
+
+@pytest.mark.parametrize(("private", "says"), [("id", "is the key"), ("txet", "did you mean 'text'")])
+def test_a_private_column_that_would_protect_nothing_is_refused(
+    tmp_path: Path, private: str, says: str
+) -> None:
+    with LocalEndpoint() as endpoint:
+        with pytest.raises(errors.ConfigError, match=says):
+            pipeline(endpoint).run(rows(2), key="id", store=tmp_path / "s.duckdb", private=[private])
+        assert endpoint.counts()["requests"] == 0
+
+
+class Bill(BaseModel):
+    lines: list[Echo]
+
+
+def test_a_redriven_row_goes_where_the_other_rows_went(tmp_path: Path) -> None:
+    """Into the table of its list's items too, and with its provenance."""
+    good: list[bool] = []
+
+    def serve(seen: Any) -> Any:
+        return {"lines": [{"row": 1}, {"row": 2}]} if good or "0" in seen.prompt else "no"
+
+    store = tmp_path / "s.duckdb"
+    with ScriptedReplies(serve) as server:
+        client = Client(server.base_url, api_key=server.api_key)
+        work = Pipeline(Bill, client=client, cache=None, reasks=0)
+        work.run(
+            rows(2),
+            key="id",
+            store=store,
+            into="bills",
+            explode="lines",
+            provenance="columns",
+            overlap="allow",
+        )
+        good.append(True)
+        assert work.redrive(store).report.accepted == 1
+    with duckdb.connect(str(store)) as con:
+        lines = con.sql('SELECT id, "index", row FROM bills_lines ORDER BY ALL').fetchall()
+        assert lines == [(0, 0, 1), (0, 1, 2), (1, 0, 1), (1, 1, 2)]
+        assert con.sql("SELECT count(_run_id) FROM bills").fetchall() == [(2,)]

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 from extract import running
 from extract.errors import ConfigError, MissingExtraError, RequirementError
 from extract.intake import Intake
+from extract.options import Options
 from extract.pace import Pace
 from extract.pipeline import DEFAULT_STORE, Pipeline
 from extract.progress import Progress
 from extract.run import Run
 from extract.schema.columns import quote
-from extract.session import Options, Session, Shared
+from extract.session import Session, Shared
 from extract.store import Keep
 from extract.tables import read_rows
 
