@@ -54,24 +54,25 @@ class Book:
     def __init__(self, run: Run, who: str | None = None) -> None:
         self._run, self._results = run, run.results
         self.who = who or _me()
+        with self._results.opened() as store:  # kept here, since a later run takes its rows in the store over
+            rows = store.rows(self._results.job, run_id=run.id)
+        self._rows: dict[str, str | None] = dict(rows.select("key", "fingerprint").iter_rows())
 
     # -- looking -------------------------------------------------------------------------------
 
     def entries(self, keys: Sequence[str] | None = None) -> list[Entry]:
         """The rows of the run in its order, or those of some keys, with everybody's last words."""
-        wanted = None if keys is None else set(keys)
+        wanted = self._rows if keys is None else {key: self._rows[key] for key in keys if key in self._rows}
         read = model_value(self._results.compiled)
         with self._results.opened() as store:
-            rows = store.rows(self._results.job, run_id=self._run.id)
-            answers = dict(store.answers_of(self._run.id).select("key", "answer").iter_rows())
+            answers = store.recall([one for one in wanted.values() if one]).result()
             acts = store.labels(self._results.job)
         said: dict[str, list[dict[str, Any]]] = {}
         for act in acts.iter_rows(named=True):
             said.setdefault(act["key"], []).append(act)
         return [
-            _entry(key, read(answers[key]) if key in answers else None, said.get(key, ()), fingerprint)
-            for key, fingerprint in rows.select("key", "fingerprint").iter_rows()
-            if wanted is None or key in wanted
+            _entry(key, read(answers[of].answer) if of in answers else None, said.get(key, ()), of)
+            for key, of in wanted.items()
         ]
 
     def entry(self, key: str) -> Entry:

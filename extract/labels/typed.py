@@ -75,7 +75,7 @@ def _control(root: Schema, node: Schema) -> tuple[Control, tuple[Any, ...]]:
         return "choice", (node["const"],)
     if "enum" in node:
         return "choice", tuple(node["enum"])
-    if {one.get("type") for one in node.get("anyOf", ())} == {"number", "string"}:
+    if {one.get("type") for one in node.get("anyOf", ())} - {"null"} == {"number", "string"}:
         return "decimal", ()
     match node.get("type"):
         case "boolean":

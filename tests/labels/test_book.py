@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import polars as pl
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 
 from extract import Client, Evidence, Pipeline, Run, labels
 from extract.errors import ConfigError, InputError, MissingExtraError
@@ -81,6 +81,15 @@ def test_what_was_said_survives_and_nothing_is_overwritten(ran: Run, endpoint: L
     ]
     assert again.entry("a").notes == ("see the invoice",)
     assert again.entry("a").changed == ("/kind",)
+
+
+def test_a_book_outlives_a_later_run_over_the_same_rows(ran: Run, endpoint: LocalEndpoint) -> None:
+    book = labels.book(ran)
+    later = _run(endpoint, Path(ran.report.store))
+    assert [entry.state for entry in book.accept("a").entries()] == ["accepted", "open", "open", "open"]
+    assert labels.evaluate(later, book).correct == 1
+    with pytest.raises(InputError, match="a later run"):
+        labels.evaluate(ran, book)
 
 
 def test_a_change_has_to_fit_the_model(ran: Run) -> None:
@@ -210,6 +219,9 @@ def test_pointers_read_and_place() -> None:
 
 def test_what_is_typed_is_read_as_its_field() -> None:
     schema = Repair.model_json_schema()
+    assert (
+        places({"properties": {"p": TypeAdapter(Decimal | None).json_schema()}}, {})[0].control == "decimal"
+    )
     found = {place.name: place for place in places(schema, {})}
     assert found["kind"].options == ("swap", "fix", "clean") and found["kind"].optional
     assert found["parts"].control == "json"

@@ -121,7 +121,9 @@ function render({ model, el }) {
       (one.dataset.e || "").split(" ").some((number) => wanted.includes(number))));
     const first = marks.find((one) => one.classList.contains("on"));
     const text = root.querySelector(".text");
-    if (first && text) text.scrollTop = first.offsetTop - text.offsetTop - text.clientHeight / 2;
+    if (!first || !text) return;
+    const [mark, view] = [first.getBoundingClientRect(), text.getBoundingClientRect()];
+    if (mark.top < view.top || mark.bottom > view.bottom) text.scrollTop += mark.top - view.top - view.height / 2;
   }
 
   function ask(place, start, type, keep) {
