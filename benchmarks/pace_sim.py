@@ -54,6 +54,7 @@ class Server:
     flying: int = field(default=0, init=False)
     refused: int = field(default=0, init=False)
     served: int = field(default=0, init=False)
+    headers: dict[str, str] = field(default_factory=dict)
     windows: dict[int, int] = field(default_factory=dict, init=False)
     calls: list[float] = field(default_factory=list, init=False)
 
@@ -164,7 +165,7 @@ async def _drive(case: Case, clock: VirtualClock, seed: int) -> Result:
             while True:
                 async with gate.slot(case.tokens or 1.0, first=False) as slot:
                     reply = await _request(server, clock, rng, tokens)
-                    slot.settle(_Call(reply))
+                    slot.settle(_Call(reply, server.headers))
                 if isinstance(reply, Message):
                     break
                 if reply.action is Action.RETRY:
@@ -188,6 +189,7 @@ async def _drive(case: Case, clock: VirtualClock, seed: int) -> Result:
 @dataclass(frozen=True)
 class _Call:
     reply: Message | Fault
+    limits: dict[str, str] = field(default_factory=dict)
 
 
 def run(case: Case, seed: int = 0) -> Result:
@@ -288,6 +290,11 @@ CASES: dict[str, Case] = {
         lambda: Server(rate=200, kind="requests_per_minute"), 2_000, 200, Pace(requests_per_minute=12_000)
     ),
     "3 a minute": Case(lambda: Server(rate=0.05, burst=3, kind="requests_per_minute"), 30, 0.05, wasted=0.2),
+    "200 a minute, limit in a header": Case(
+        lambda: Server(rate=200 / 60, burst=200, headers={"x-ratelimit-limit-requests": "200"}),
+        600,
+        200 / 60,
+    ),
     "200 a minute, windows": Case(
         lambda: Server(rate=200 / 60, window=60, kind="requests_per_minute"), 1_000, 200 / 60
     ),

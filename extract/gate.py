@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -30,6 +30,9 @@ class Answered(Protocol):
     @property
     def reply(self) -> Reply: ...
 
+    @property
+    def limits(self) -> Mapping[str, str]: ...
+
 
 class Slot:
     """One request's place in the air."""
@@ -37,10 +40,11 @@ class Slot:
     def __init__(self, permit: Permit) -> None:
         self.permit = permit
         self.reply: Reply | None = None
+        self.limits: Mapping[str, str] = {}
 
     def settle(self, call: Answered) -> None:
         """What came back; the place is free once the block of `gate.slot` is left."""
-        self.reply = call.reply
+        self.reply, self.limits = call.reply, call.limits
 
 
 @dataclass(slots=True, eq=False)
@@ -107,7 +111,7 @@ class Gate:
         try:
             yield slot
         finally:
-            self._leave(slot.permit, slot.reply)
+            self._leave(slot.permit, slot.reply, slot.limits)
 
     async def close(self) -> None:
         """Ends the timer. Whoever still waits here is cancelled."""
@@ -144,9 +148,9 @@ class Gate:
         else:
             self._pump()  # it may have stood at the head of the line
 
-    def _leave(self, permit: Permit, reply: Reply | None) -> None:
+    def _leave(self, permit: Permit, reply: Reply | None, limits: Mapping[str, str] | None = None) -> None:
         with self._line.lock:
-            self._governor.settle(permit, reply, self._clock.now())
+            self._governor.settle(permit, reply, self._clock.now(), limits=limits or {})
         self._pump()
 
     def _pump(self) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -29,6 +29,10 @@ _LONGEST_BACK_OFF = 30.0
 _STRESS_GAIN = 1 / 32
 _FORGET = 1 / 16  # how soon estimates of tokens follow what replies used
 _RATES = frozenset({"requests_per_minute", "tokens_per_minute", "per_day"})  # kinds that name a rate
+_LIMITS_A_MINUTE = {
+    "requests": ("x-ratelimit-limit-requests", "anthropic-ratelimit-requests-limit"),
+    "tokens": ("x-ratelimit-limit-tokens", "anthropic-ratelimit-tokens-limit"),
+}
 _LET_LAND = 0.2  # seconds in which the other refusals of a ceiling come in
 
 
@@ -178,9 +182,15 @@ class Governor:
 
     # coming back -------------------------------------------------------------------------------
 
-    def settle(self, permit: Permit, reply: Reply | None, now: float) -> None:
-        """The request ended. reply: None when it was given up without one."""
+    def settle(
+        self, permit: Permit, reply: Reply | None, now: float, *, limits: Mapping[str, str] | None = None
+    ) -> None:
+        """The request ended. reply: None when it was given up without one.
+
+        limits: the rate-limit headers that came with it, by lower-case name.
+        """
         if isinstance(reply, Fault) and reply.action is Action.COOL_DOWN:
+            self._hear(limits or {})
             self._refuse(permit, reply, now)
         elif isinstance(reply, Message):
             self._answer(permit, reply, now)
@@ -213,6 +223,13 @@ class Governor:
         if "tokens" in self._given:
             self._given["tokens"].correct(permit.tokens - used)
         self.rates["tokens"].give_back(permit.tokens - used, permit.at)
+
+    def _hear(self, limits: Mapping[str, str]) -> None:
+        """Limits a minute, where the refusal brings them: the first guess of a rate."""
+        for unit, names in _LIMITS_A_MINUTE.items():
+            said = next((limits[name] for name in names if limits.get(name, "").isdecimal()), "0")
+            if int(said):
+                self.rates[unit].told(float(said))
 
     # refusals ----------------------------------------------------------------------------------
 

@@ -78,6 +78,7 @@ class LearnedRate:
         self._pressed = False  # somebody waited for this rate, not for a place
         self._pressure = 0.0  # seconds of that
         self._hold = _FIRST_HOLD
+        self._told: float | None = None
 
     def wait(self, cost: float, now: float) -> float:
         """Seconds until the next may go."""
@@ -110,6 +111,10 @@ class LearnedRate:
     def refused(self, at: float) -> None:
         """A request that went then found the bucket empty: the first after a time without."""
         self._refused_at = max(at, self._since)
+
+    def told(self, per_minute: float) -> None:
+        """The server named its limit: the first guess. What is measured later goes before it."""
+        self._told = per_minute
 
     def dismiss(self) -> None:
         """The refusal was about something else, and so was a first guess."""
@@ -149,7 +154,10 @@ class LearnedRate:
             del self._spans[0]
         del self._spans[:-_SLOTS]
         depth = before.burst / before.rate if before else max(1.0, waited)
-        self.bucket = fit(self._spans, grain=self._mean, slot=_SLOT, depth=depth)
+        if before is None and self._told is not None:
+            self.bucket = Bucket(self._told / 60, self._told)
+        else:
+            self.bucket = fit(self._spans, grain=self._mean, slot=_SLOT, depth=depth)
         self.rate = self.bucket.rate * (_MARGIN if before else 1.0)
         if before is None:
             return

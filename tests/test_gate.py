@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -22,6 +23,7 @@ DONE = Message([], "end_turn", Usage(input=10, output=10))
 @dataclass(frozen=True)
 class Came:
     reply: Reply
+    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 def gate_of(clock: VirtualClock, pace: Pace | None = None) -> Gate:

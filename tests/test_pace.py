@@ -372,3 +372,14 @@ def test_a_named_ceiling_stops_nobody_who_has_a_place() -> None:
     drive.land(DONE)
 
     assert drive.fill(0.5) == 1
+
+
+def test_a_limit_in_a_header_is_the_first_guess() -> None:
+    drive = Drive()
+    drive.fill(0.5)
+    permit = drive.flying.pop()
+    headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-limit-tokens": "many"}
+    drive.governor.settle(permit, limited(1.0), drive.now, limits=headers)
+    drive.fill(1.2)
+
+    assert drive.governor.rates["requests"].rate == pytest.approx(10.0, rel=0.2)
