@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env check format lint types test quick arrow fix clean
+.PHONY: help env check format lint types test quick arrow pages fix clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -30,6 +30,9 @@ quick:           ## all but the slow tests
 arrow:           ## the tests that need pyarrow; all others have run without it
 	$(BIN)/pip install -q -e '.[arrow]' && $(BIN)/python -m pytest -q -m arrow; \
 	status=$$?; $(BIN)/pip uninstall -q -y pyarrow; exit $$status
+
+pages:           ## write the reference pages that are made from the code
+	for make in docs/reference/make_*.py; do PYTHONPATH=. $(BIN)/python $$make || exit 1; done
 
 fix:             ## format and repair what ruff can
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .

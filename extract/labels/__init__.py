@@ -1,11 +1,11 @@
 """Labels one can trust: sample, look, correct, measure, and feed what was learned to the next run.
 
-rows = labels.sample(reviews, rows=40, by="language")
-run = pipeline.run(rows, key="review_id", store="reviews.duckdb")
-book = labels.book(run)                      # or, in a notebook: labels.sheet(run)
-book.change("R-007", "sentiment", "negative", note="ironic")
-labels.evaluate(run, book)
-pipeline.using(examples=book.examples())
+    rows = labels.sample(reviews, rows=40, by="language")
+    run = pipeline.run(rows, key="review_id", store="reviews.duckdb")
+    book = labels.book(run)                      # or, in a notebook: labels.sheet(run)
+    book.change("R-007", "sentiment", "negative", note="ironic")
+    labels.evaluate(run, book)
+    pipeline.using(examples=book.examples())
 """
 
 from __future__ import annotations
