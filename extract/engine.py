@@ -80,6 +80,7 @@ class Engine:
         self._died: dict[str, Settled] = {}
         self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
+        self._known: asyncio.Task[None] | None = None  # the commit of what the store knew of a batch
         self._committer = Committer(self._commit, bound=max(_AHEAD, concurrency), full=concurrency // 2)
 
     async def run(self) -> None:
@@ -112,30 +113,42 @@ class Engine:
 
     async def _feed(self) -> None:
         batches = iter(self._source)
-        while not self._stop.stopping:
-            batch = await asyncio.to_thread(next, batches, None)
-            if batch is None:
-                self._tally.read_all = True
-                return
-            self._tally.rows += len(batch)
-            await self._sort(batch)
+        try:
+            while not self._stop.stopping:
+                batch = await asyncio.to_thread(next, batches, None)
+                if batch is None:
+                    self._tally.read_all = True
+                    return
+                self._tally.rows += len(batch)
+                await self._sort(batch)
+        finally:
+            await self._commit_known([])
 
     async def _sort(self, batch: Sequence[Row]) -> None:
         """Tells rows that are done, dead or being asked from those that need a request."""
         items = await _in_turns(self._prepare, batch)
         self._landed.clear()
-        answers = await self._ledger.recall([item.fingerprint for item in items])
-        states = await self._ledger.states([item.key for item in items])
+        answers, states = await asyncio.gather(
+            self._ledger.recall([item.fingerprint for item in items]),
+            self._ledger.states([item.key for item in items]),
+        )
 
         def meet(item: Item) -> Settled | None:
             return self._meet(item, answers.get(item.fingerprint), states.get(item.key))
 
         known = await _in_turns(meet, items)
-        if settled := [entry for entry in known if entry is not None]:
-            await self._commit(settled)  # at once: none of it was paid now, so none can be paid again
+        await self._commit_known([entry for entry in known if entry is not None])
         for item, entry in zip(items, known, strict=True):
             if entry is None:
                 await self._ask(item)
+
+    async def _commit_known(self, settled: Sequence[Settled]) -> None:
+        """All at once, while the next batch is prepared: none was paid now, so none can be paid again."""
+        before, self._known = self._known, None
+        if before is not None:
+            await before
+        if settled:
+            self._known = asyncio.create_task(self._commit(settled), name="known rows")
 
     def _prepare(self, row: Row) -> Item:
         work = self._work
