@@ -17,7 +17,7 @@ from extract.budget import Purse, Reservation
 from extract.client import Call
 from extract.clock import Clock
 from extract.gate import Gate, Slot
-from extract.protocol.reply import Fault, Reply
+from extract.protocol.reply import Fault, Message, Reply
 from extract.protocol.request import Request
 from extract.protocol.usage import UNKNOWN, Usage
 from extract.stopper import Stopper
@@ -79,7 +79,7 @@ class LocalClearance:
         usage = leave.usage
         self._purse.settle(leave.held, usage)
         if leave.ask is not None:
-            self._warmth.settle(leave.ask, usage if usage and usage.known else None, self._clock.now())
+            self._warmth.settle(leave.ask, leave.read, self._clock.now())
         self._stop.changed()
 
     def begun(self, ask: Ask | None) -> None:
@@ -126,13 +126,18 @@ class LocalClearance:
 
 @dataclass(slots=True, eq=False)
 class _Leave:
-    """One request that may go. usage: what it cost; None where surely nothing was billed."""
+    """One request that may go.
+
+    usage: what it cost; None where surely nothing was billed. read: of a prompt that was read, whatever
+    the server told of it; None where none was.
+    """
 
     clearance: LocalClearance
     held: Reservation
     ask: Ask | None
     slot: Slot | None = None
     usage: Usage | None = None
+    read: Usage | None = None
 
     def started(self) -> None:
         self.clearance.begun(self.ask)
@@ -141,6 +146,8 @@ class _Leave:
         assert self.slot is not None
         self.slot.settle(call)
         self.usage = billed(call.reply)
+        answered = isinstance(call.reply, Message) or call.reply.usage.known
+        self.read = call.reply.usage if answered else None
 
 
 def billed(reply: Reply) -> Usage | None:

@@ -105,6 +105,14 @@ def letter_intake(
     return Letters(intake, known["into"], settings.get("options", {}))
 
 
+def key_before(store: Store, job: str, key: Key) -> Key:
+    """The key as the last run of this job had it: an input without a row tells no dtypes."""
+    runs = store.runs(job)
+    noted = json.loads(runs.row(-1, named=True)["settings"] or "{}") if runs.height else {}
+    before = Key.from_json(noted.get("key", []))
+    return before if before.columns == key.columns else key
+
+
 def _choose(store: Store, job: str | None, label: str) -> str:
     names = store.jobs()["job"].to_list()
     wanted = job if job is not None else label

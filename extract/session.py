@@ -25,7 +25,7 @@ from extract.courier import Books, Courier
 from extract.engine import Engine
 from extract.gate import Gate
 from extract.governor import governor_for
-from extract.intake import Intake
+from extract.intake import Intake, key_before
 from extract.observe import RunBegan, RunEnded, log_run, tell, telling
 from extract.options import Options, check_private
 from extract.outcome import Outcome
@@ -110,6 +110,8 @@ class Session:
         signature = self._intake.signature or signature_of(pipeline)
         into = check_change(self._store, signature, options.into, options.on_change)
         self._job = self._intake.job or (str(into) if into is not None else pipeline.label)
+        if not self._source.columns:
+            self._source.key = key_before(self._store, self._job, self._source.key)
         self._output: Output | None = open_output(
             into,
             store=self._store,

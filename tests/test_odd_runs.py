@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ def test_a_second_interrupt_ends_at_once_and_lets_the_store_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one waits for replies that take a minute; the second does not."""
-    told = []
+    told: list[str] = []
 
     def interrupted(self: Session, state: str) -> None:
         if state == "running" and len(told) < 2:
@@ -185,3 +186,39 @@ def test_a_redriven_row_goes_where_the_other_rows_went(tmp_path: Path) -> None:
         lines = con.sql('SELECT id, "index", row FROM bills_lines ORDER BY ALL').fetchall()
         assert lines == [(0, 0, 1), (0, 1, 2), (1, 0, 1), (1, 1, 2)]
         assert con.sql("SELECT count(_run_id) FROM bills").fetchall() == [(2,)]
+
+
+def test_a_server_that_tells_no_usage_is_not_asked_one_by_one(tmp_path: Path) -> None:
+    """The first reply opens the cache's gate, whatever it tells: the others fly together."""
+    sent, together = [], threading.Barrier(2)
+
+    def serve(seen: Any) -> Reply:
+        sent.append(seen.prompt)
+        if len(sent) > 1:
+            together.wait(timeout=20)
+        content = [{"type": "text", "text": json.dumps(echo(seen))}]
+        body = {"id": "m", "type": "message", "role": "assistant", "model": "x", "content": content}
+        return Reply(status=200, body=json.dumps({**body, "stop_reason": "end_turn"}).encode())
+
+    with ScriptedReplies(serve) as server:
+        client = Client(server.base_url, api_key=server.api_key, stream="never")
+        work = pipeline(server, client=client, cache="1h", system="Read the row. " * 300)
+        run = work.run(rows(5), key="id", store=tmp_path / "s.duckdb")
+    assert (run.report.accepted, run.report.requests) == (5, 5)
+
+
+class _NoRows:
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+@pytest.mark.parametrize("kind", ["list", "iterator", "frame", "lazy"])
+def test_a_night_without_rows_is_no_fault(tmp_path: Path, kind: str) -> None:
+    """Neither the first nor a later one, where the table has its types already."""
+    empty = {"list": [], "iterator": _NoRows(), "frame": rows(0), "lazy": rows(0).lazy()}[kind]
+    with LocalEndpoint() as endpoint:
+        first = pipeline(endpoint).run(empty, key="id", store=":memory:", into="found")
+        assert (first.report.rows, first.report.exit_status, first.accepted.height) == (0, 0, 0)
+        pipeline(endpoint).run(rows(2), key="id", store=tmp_path / "s.duckdb", into="found")
+        later = pipeline(endpoint).run(empty, key="id", store=tmp_path / "s.duckdb", into="found")
+    assert (later.report.rows, later.report.missing, later.report.exit_status) == (0, 2, 0)

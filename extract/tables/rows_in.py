@@ -47,7 +47,7 @@ class Row:
 class RowSource:
     """An input, ready to be read: iterating gives lists of rows in the order of the input.
 
-    columns: names of the input's columns (of its first row, for mappings).
+    columns: names of the input's columns (of its first row, for mappings; () where there is none).
     total: rows in all, or None where that is not known before the end.
     repeatable: iterating twice gives the same rows.
     """
@@ -277,7 +277,7 @@ def _from_mappings(
     if anew and hasattr(iterator, "close"):
         iterator.close()
     _check_mappings(head, 0)
-    columns = tuple(head[0]) if head else names
+    columns = tuple(head[0]) if head else ()
     if head:
         _check_columns(names, columns)
     frame = _key_frame(head, names, 0, None)
