@@ -98,6 +98,8 @@ def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
         raise InputError(f"key={key!r}: give a column name, several, or leave it out")
     if len(set(names)) < len(names):
         raise InputError(f"key={key!r} names a column twice")
+    if any("\0" in name for name in names):  # Arrow ends a name there, and Polars the process
+        raise InputError(f"key={key!r}: a NUL character cannot be in the name of a key; rename the column")
     return names
 
 

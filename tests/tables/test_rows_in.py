@@ -287,3 +287,8 @@ def test_values_of_mappings_make_keys_as_people_expect() -> None:
 def test_what_cannot_be_a_key(value: Any) -> None:
     with pytest.raises(InputError):
         read_rows([{"id": value}], key="id")
+
+
+def test_a_key_whose_name_would_end_the_process() -> None:
+    with pytest.raises(InputError, match="NUL"):
+        read_rows(pl.DataFrame({"a\0b": [1]}), key="a\0b")
