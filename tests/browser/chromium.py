@@ -6,6 +6,7 @@ Needs `chromium` and `chromedriver` on the machine (Debian: `apt-get install chr
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,5 +94,9 @@ def chromium() -> Iterator[Browser]:
     driver = webdriver.Chrome(options=options, service=service)
     try:
         yield Browser(driver)
+    except BaseException:
+        if folder := os.environ.get("SCREENSHOTS"):
+            driver.save_screenshot(str(Path(folder) / "failed.png"))
+        raise
     finally:
         driver.quit()
