@@ -32,12 +32,13 @@ _JITTER = wait_random_exponential(multiplier=0.5, max=60)  # full jitter
 
 @dataclass(slots=True)
 class Books:
-    """Where a courier writes down what it sent."""
+    """Where a courier writes down what it sent. series: tells the couriers of one run apart."""
 
     run_id: str
     tally: Tally
     price: Price | None
     calls: int = 0
+    series: str = ""
 
     def enter(self, call: Call, attempt: Attempt, kind: str, item: Item) -> None:
         """One request, whatever came of it."""
@@ -67,7 +68,7 @@ class Books:
         reply = call.reply
         fault = reply if isinstance(reply, Fault) else None
         return CallRow(
-            call_id=f"{self.run_id}-{self.calls}",
+            call_id=f"{self.run_id}-{self.series}{self.calls}",
             run_id=self.run_id,
             key=item.key,
             fingerprint=item.fingerprint,

@@ -108,6 +108,7 @@ EXTRAS = {
     "pyreqwest": "pyreqwest",
     "jsonschema_rs": "jsonschema-rs",
     "opentelemetry": "opentelemetry-api",
+    "ray": "ray",
     "pytest": "pytest",
 }
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
@@ -20,7 +20,6 @@ from extract.breaker import Stop
 from extract.clearance import Leave
 from extract.client import Call
 from extract.integrations.leases import Landed, Leases, Want
-from extract.protocol.reply import Reply
 from extract.protocol.request import Request
 from extract.stopper import Stopper
 
@@ -163,7 +162,7 @@ class LeasedClearance:
             yield leave if granted and not self._stop.stopping else None
         finally:
             self._waiting.pop(ticket, None)
-            self._say(self._landed, Landed.of(ticket, leave.reply))
+            self._say(self._landed, Landed.of(ticket, leave.call))
 
     def begun(self, ticket: int) -> None:
         """The reply to this request began."""
@@ -228,13 +227,13 @@ class _Leave:
 
     clearance: LeasedClearance
     ticket: int
-    reply: Reply | None = field(default=None)
+    call: Call | None = None
 
     def started(self) -> None:
         self.clearance.begun(self.ticket)
 
     def settle(self, call: Call) -> None:
-        self.reply = call.reply
+        self.call = call
 
 
 async def _never() -> None:

@@ -9,15 +9,16 @@ not: what it had in flight may have been paid.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from extract.breaker import Stop
 from extract.budget import Purse, Reservation
 from extract.clearance import BROKE, billed
+from extract.client import Call
 from extract.governor import Governor, Permit
 from extract.protocol.reply import Message, Reply
-from extract.protocol.usage import UNKNOWN, Usage
+from extract.protocol.usage import UNKNOWN
 from extract.warmth import Ask, Turn, Warmth
 
 
@@ -37,15 +38,24 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """What became of a request. reply: without its content; None where it was not sent."""
+    """What became of a request. reply: without its content; None where it was not sent.
+
+    limits: the rate-limit headers that came with it.
+    """
 
     ticket: int
     reply: Reply | None = None
+    limits: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ticket: int, reply: Reply | None) -> Landed:
+    def of(cls, ticket: int, call: Call | None) -> Landed:
         """With no more than has to be known elsewhere."""
-        return cls(ticket, replace(reply, content=[]) if isinstance(reply, Message) else reply)
+        if call is None:
+            return cls(ticket)
+        reply = call.reply
+        return cls(
+            ticket, replace(reply, content=[]) if isinstance(reply, Message) else reply, dict(call.limits)
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -145,20 +155,21 @@ class Leases:
                 self.counts.late += 1
             return
         self.counts.landed += 1
-        self._settle(lease, landed.reply, None if landed.reply is None else billed(landed.reply), now)
+        self._settle(lease, landed, now)
 
     def _unwant(self, worker: str, ticket: int, now: float) -> bool:
         """A want that is taken back before it was granted."""
         for lease in self._line:
             if (lease.worker, lease.want.ticket) == (worker, ticket):
                 self._line.remove(lease)
-                self._settle(lease, None, None, now)
+                self._settle(lease, Landed(lease.want.ticket), now)
                 return True
         return False
 
-    def _settle(self, lease: _Lease, reply: Reply | None, usage: Usage | None, now: float) -> None:
+    def _settle(self, lease: _Lease, landed: Landed, now: float, *, lost: bool = False) -> None:
+        usage = UNKNOWN if lost else None if landed.reply is None else billed(landed.reply)
         if lease.permit is not None:
-            self.governor.settle(lease.permit, reply, now)
+            self.governor.settle(lease.permit, landed.reply, now, limits=landed.limits)
         if lease.held is not None:
             self.purse.settle(lease.held, usage)
         if lease.ask is not None:
@@ -222,8 +233,8 @@ class Leases:
         self._workers.pop(worker, None)
         for key in [key for key in self._out if key[0] == worker]:
             self.counts.lost += 1
-            self._settle(self._out.pop(key), None, UNKNOWN, now)
+            self._settle(self._out.pop(key), Landed(key[1]), now, lost=True)
         mine = [lease for lease in self._line if lease.worker == worker]
         for lease in mine:
             self._line.remove(lease)
-            self._settle(lease, None, None, now)
+            self._settle(lease, Landed(lease.want.ticket), now)
