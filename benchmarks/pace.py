@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -100,9 +101,11 @@ def run(case: Case, served: Endpoint) -> str:
         max_tokens=case.max_tokens,
     )
     changed = _change_later(served, case)
+    busy = time.process_time()
     result = pipeline.run(tickets(case.rows), key="id", store=":memory:", on_progress=lambda progress: None)
+    busy = time.process_time() - busy
     changed()
-    return _line(case, served, len(result.accepted), result.dead_letters.height)
+    return f"{_line(case, served, len(result.accepted), result.dead_letters.height)}  {busy:5.1f}"
 
 
 def _change_later(served: Endpoint, case: Case) -> Callable[[], None]:
