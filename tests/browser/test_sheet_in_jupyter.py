@@ -116,6 +116,8 @@ def _started(browser: Browser) -> bool:
     """Whether the cell runs or has run; presses control and enter in it where it has not."""
     if re.search(r"[*\d]", browser.text(".jp-CodeCell .jp-InputPrompt")):
         return True
+    if browser.driver.find_elements("css selector", ".jp-Dialog .jp-mod-accept"):
+        browser.click(".jp-Dialog .jp-mod-accept")  # asked for a kernel before it had started its own
     browser.click(".jp-Notebook .jp-CodeCell .cm-content")
     browser.chord("\ue007")  # enter
     time.sleep(2)
