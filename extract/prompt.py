@@ -6,6 +6,7 @@ requests, wires or tables.
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,11 +107,32 @@ class Prompt:
             made = self._function(row)
         except Exception as error:  # one odd row must not end the run; the dead letter tells
             return Unsendable("unreadable", f"the prompt function raised {type(error).__name__}: {error}")
-        blocks = [{"type": "text", "text": made}] if isinstance(made, str) else [dict(b) for b in made or ()]
-        text = "\n".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
+        try:
+            blocks = _made_blocks(made)
+        except Exception as error:  # its generator may raise as it may
+            return Unsendable("unreadable", f"the prompt function returned {type(made).__name__}: {error}")
+        text = "\n".join(block["text"] for block in blocks if block.get("type") == "text")
         if not text.strip() and not any(block.get("type") == "image" for block in blocks):
             return Unsendable("empty", "the prompt function returned nothing to read")
         return _sendable(blocks, text)
+
+
+def _made_blocks(made: Any) -> list[Block]:
+    """What a prompt function returned as blocks. Raises what it raises, or TypeError for what is none."""
+    if made is None or isinstance(made, str):
+        return [{"type": "text", "text": made or ""}]
+    given = list(made)
+    if not all(isinstance(block, Mapping) for block in given):
+        raise TypeError("a prompt is text, or a list of content blocks")
+    blocks = [{**one, "text": one.get("text") or ""} if _is_text(one) else dict(one) for one in given]
+    if not all(isinstance(block["text"], str) for block in blocks if _is_text(block)):
+        raise TypeError("the text of a block is no text")
+    json.dumps(blocks)
+    return blocks
+
+
+def _is_text(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "text"
 
 
 def _sendable(blocks: list[Block], text: str) -> Rendered | Unsendable:

@@ -38,7 +38,14 @@ from extract.signature import check_change, signature_of
 from extract.stopper import Stopper
 from extract.store import Batch, RunEnd, RunStart, Store
 from extract.store.rows import RunState
-from extract.tables import Extra, Output, check_output_names, open_output, provenance_columns
+from extract.tables import (
+    Extra,
+    Output,
+    check_output_names,
+    open_output,
+    parse_into,
+    provenance_columns,
+)
 from extract.tables.explode import exploded
 from extract.texts import SourceTexts
 from extract.warmth import Warmth
@@ -110,6 +117,14 @@ class Session:
         signature = self._intake.signature or signature_of(pipeline)
         into = check_change(self._store, signature, options.into, options.on_change)
         self._job = self._intake.job or (str(into) if into is not None else pipeline.label)
+        check_output_names(
+            self._source.key.columns,
+            self._source.columns,
+            pipeline.columns,
+            parse_into(into),
+            many="many" if pipeline.compiled.many else "one",
+            inputs=options.overlap,
+        )
         if not self._source.columns:
             self._source.key = key_before(self._store, self._job, self._source.key)
         self._output: Output | None = open_output(
@@ -122,14 +137,6 @@ class Session:
             evidence=pipeline.judge.wants_evidence,
             extra=self._provenance(),
             explode=exploded(pipeline.output, options.explode),
-        )
-        check_output_names(
-            self._source.key.columns,
-            self._source.columns,
-            pipeline.columns,
-            self._output.sink if self._output else None,
-            many="many" if pipeline.compiled.many else "one",
-            inputs=options.overlap,
         )
         self._store.begin(
             RunStart(

@@ -44,11 +44,11 @@ def check_change(store: Store, signature: Mapping[str, Any], into: Any, on_chang
     if into is None:
         return None  # no table, no mixing: answers are told apart by their fingerprints
     changed = _changes(store.job_signature(str(into)), signature)
-    if not changed or on_change == "rerun":
-        return into
+    rows = store.totals(str(into)).accepted if changed else 0
+    if not rows or on_change == "rerun":
+        return into  # a table without rows mixes with nothing
     if on_change == "new_table":
         return _beside(str(into), _digest(sorted(signature.items()))[:8])
-    rows = store.totals(str(into)).accepted
     raise ChangedError(
         f"{into} was filled with another {', '.join(changed)}; going on would ask {rows} rows again. "
         f"Nothing was sent. Choose on_change='rerun' to ask and replace them, on_change='new_table' for "

@@ -222,3 +222,28 @@ def test_a_night_without_rows_is_no_fault(tmp_path: Path, kind: str) -> None:
         pipeline(endpoint).run(rows(2), key="id", store=tmp_path / "s.duckdb", into="found")
         later = pipeline(endpoint).run(empty, key="id", store=tmp_path / "s.duckdb", into="found")
     assert (later.report.rows, later.report.missing, later.report.exit_status) == (0, 2, 0)
+
+
+class Twins(BaseModel):
+    total: int
+    Total: int
+
+
+def test_names_that_clash_are_told_before_a_table_is_made(tmp_path: Path) -> None:
+    with LocalEndpoint() as endpoint:
+        client = Client(endpoint.base_url, api_key=endpoint.api_key)
+        with pytest.raises(errors.InputError, match="total, Total"):
+            Pipeline(Twins, client=client).run(rows(1), key="id", store=tmp_path / "s.duckdb", into="sums")
+    with duckdb.connect(str(tmp_path / "s.duckdb")) as con:
+        assert con.sql("SELECT 1 FROM duckdb_tables() WHERE table_name = 'sums'").fetchall() == []
+
+
+def test_a_prompt_may_change_while_nothing_was_accepted(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    with LocalEndpoint() as endpoint:
+        wrong = Client(endpoint.base_url, api_key="wrong")
+        pipeline(endpoint, client=wrong).run(rows(3), key="id", store=store, into="found")
+        better = pipeline(endpoint, system="Read with care.")
+        assert better.run(rows(3), key="id", store=store, into="found").report.accepted == 3
+        with pytest.raises(errors.ChangedError, match="would ask 3 rows again"):
+            pipeline(endpoint).run(rows(3), key="id", store=store, into="found")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from extract.errors import PromptError
@@ -117,3 +119,30 @@ def test_a_function_gets_the_blocks_of_a_document() -> None:
         scan("a\f", 2)
     )
     assert kinds(made) == ["Read.", "a\f", "picture"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        5,
+        [1],
+        {"type": "text", "text": "x"},
+        b"x",
+        [{"type": "text", "text": 7}],
+        [{"type": "image", "source": {1}}],
+    ],
+    ids=["number", "numbers", "mapping", "bytes", "number for text", "no JSON"],
+)
+def test_what_a_function_returns_that_is_no_prompt_is_that_row_s_fault_alone(made: Any) -> None:
+    answer = Prompt(lambda row: made).render({"a": 1})
+    assert isinstance(answer, Unsendable) and answer.reason == "unreadable"
+    assert f"returned {type(made).__name__}" in answer.found
+
+
+def test_a_function_may_give_its_blocks_one_by_one() -> None:
+    def blocks(row: Any) -> Any:
+        yield {"type": "text", "text": row["a"]}
+        yield {"type": "text", "text": None}
+
+    made = Prompt(blocks).render({"a": "hello"})
+    assert isinstance(made, Rendered) and [block["text"] for block in made.blocks] == ["hello", ""]

@@ -43,12 +43,15 @@ def check_output_names(
     """Refuse names that would stand twice in the output.
 
     key_columns, input_columns: of the table that is read. columns: of the output model.
-    sink: where rows go; a DuckDB table cannot keep names apart that differ by case alone.
+    sink: where rows go, or will; a DuckDB table cannot keep names apart that differ by case alone.
     many: "many" where each row makes several (a column `index` is added).
     inputs: "refuse" also fields named like an input column that is no key; "allow" lets them be.
     Raises InputError that names the clash and the way out.
     """
     taken = set(columns.names)
+    for name in (*key_columns, *columns.names):
+        if "\0" in name:  # Arrow ends a name there, and Polars the process
+            raise InputError(f"the name {name!r} has a NUL character; rename that column or field")
     for name in key_columns:
         if name in taken:
             raise InputError(
@@ -85,7 +88,10 @@ def _refuse_own(names: Iterable[str]) -> None:
 def _refuse_twins(added: Sequence[str], columns: Columns) -> None:
     twins = list(columns.case_twins())
     folded = {name.lower(): name for name in columns.names}
-    twins += [f"{name!r} and {folded[name.lower()]!r}" for name in added if name.lower() in folded]
+    for name in added:
+        if name.lower() in folded:
+            twins.append(f"{name!r} and {folded[name.lower()]!r}")
+        folded[name.lower()] = name
     if twins:
         raise InputError(
             f"names that differ by case alone ({', '.join(twins)}) cannot be kept apart in a DuckDB table; "

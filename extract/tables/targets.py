@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from extract.errors import ConfigError
 
@@ -18,6 +19,7 @@ _OTHER = re.compile(r"(?s)^(?P<file>.+\.(?:duckdb|ddb|db)):(?P<table>.+)$")
 class DuckTable:
     """A table. file: another database file, or None for the store's own. schema: None for the default."""
 
+    folds_case: ClassVar[bool] = True
     table: str
     file: Path | None = None
     schema: str | None = None

@@ -48,6 +48,17 @@ def test_a_key_named_as_a_column_of_ours(name: str) -> None:
         check_output_names([name], [name], MOOD)
 
 
+def test_keys_that_differ_by_case_alone() -> None:
+    with pytest.raises(InputError, match="'ID' and 'id'"):
+        check_output_names(["id", "ID"], [], MOOD, DuckTable("t"))
+    check_output_names(["id", "ID"], [], MOOD, ParquetFile(Path("t.parquet")))
+
+
+def test_a_field_whose_name_would_end_the_process() -> None:
+    with pytest.raises(InputError, match="NUL"):
+        check_output_names(["id"], [], columns_of(create_model("Odd", **{"a\0b": (int, ...)})))  # type: ignore[call-overload]
+
+
 def test_the_index_of_many() -> None:
     with pytest.raises(InputError, match="'index'"):
         check_output_names(["index"], ["index"], MOOD, many="many")
