@@ -118,6 +118,7 @@ class Results:
                 run_id=self.run_id,
                 key=key,
                 texts=self.texts,
+                images=self.texts.images if self.texts else None,
                 value=model_value(self.compiled),
                 around=around,
             )

@@ -11,6 +11,7 @@ from typing import Any
 
 from extract.prompt import Prompt, Rendered
 from extract.schema.compile import CompiledSchema
+from extract.show import PageImage
 from extract.tables import RowSource, read_rows
 
 
@@ -28,6 +29,14 @@ class SourceTexts:
     def __call__(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The texts of those rows that the input has."""
         return {key: made.text for key, made in self.rendered(keys).items()}
+
+    def images(self, keys: Sequence[str]) -> dict[str, dict[int, PageImage]]:
+        """Pictures of pages, where the input has the column `images` of `read_documents`."""
+        if not self._source.repeatable or "images" not in self._source.columns:
+            return {}
+        wanted = set(keys)
+        rows = (row for batch in self._source for row in batch if row.key in wanted)
+        return {row.key: _pictures(row.values.get("images")) for row in rows}
 
     def rendered(self, keys: Sequence[str]) -> dict[str, Rendered]:
         """Those rows made ready to send again, as far as the input has them."""
@@ -55,3 +64,8 @@ def model_value(compiled: CompiledSchema[Any]) -> Callable[[str], Any]:
         return json.loads(compiled.adapter.dump_json(value, by_alias=True))
 
     return read
+
+
+def _pictures(images: Any) -> dict[int, PageImage]:
+    known = [one for one in images or () if isinstance(one, Mapping) and isinstance(one.get("data"), bytes)]
+    return {int(one["page"]): PageImage(one["data"], str(one["media_type"])) for one in known}

@@ -31,8 +31,10 @@ def command(
     file = PipelineFile.load(pipeline) if pipeline else None
     options: dict[str, Any] = {}
     if file is not None:
+        texts = SourceTexts(file.pipeline.rendering, file.rows(source), file.key)
         options = {
-            "texts": SourceTexts(file.pipeline.rendering, file.rows(source), file.key),
+            "texts": texts,
+            "images": texts.images,
             "value": model_value(file.pipeline.compiled),
         }
     with open_store(store) as opened:

@@ -6,6 +6,8 @@
     book.change("R-007", "sentiment", "negative", note="ironic")
     labels.evaluate(run, book)
     pipeline.using(examples=book.examples())
+
+How it counts stands in docs/reference/labels.md.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Sheet(anywidget.AnyWidget):
             "state": entry.state,
             "notes": list(entry.notes),
             "dead": _dead(row) if entry.value is None else "",
-            "document": str(document(0, row, support)),
+            "document": str(document(row, support)),
             "fields": [self._field(place, entry, support) for place in self._places(entry)],
         }
 

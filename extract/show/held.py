@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from extract.errors import ConfigError
 from extract.show.numbers import NOTHING, count, moment, money
-from extract.show.rows import ShownRow, text_of_request
+from extract.show.rows import PageImage, ShownRow, text_of_request
 from extract.store import Store
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Texts = Callable[[Sequence[str]], Mapping[str, str]]
 Value = Callable[[str], Any]
+Images = Callable[[Sequence[str]], Mapping[str, Mapping[int, PageImage]]]
 AROUND = 100
 """Rows on one page: so many before and after the one that was asked for. A page has to open quickly."""
 
@@ -30,13 +32,15 @@ def shown_rows(
     run_id: str | None = None,
     key: str | None = None,
     texts: Texts | None = None,
+    images: Images | None = None,
     value: Value = json.loads,
     around: int = AROUND,
 ) -> tuple[list[ShownRow], int]:
     """Rows of a job in input order, and the place of `key` among them.
 
-    texts: keys → the text that values were looked for in. value: an accepted answer as plain JSON
-    data in the model's shape. around: how many rows before and after it.
+    texts: keys → the text that values were looked for in. images: keys → pictures of pages.
+    value: an accepted answer as plain JSON data in the model's shape. around: how many rows before and
+    after it.
     Raises ConfigError for a key that is not there.
     """
     rows = store.rows(job, run_id=run_id).rows(named=True)
@@ -44,7 +48,7 @@ def shown_rows(
     start = max(0, at - around)
     near = rows[start : at + around + 1]
     keys = [row["key"] for row in near]
-    held = _Held(store, job, near, texts(keys) if texts else {}, value)
+    held = _Held(store, job, near, texts(keys) if texts else {}, images(keys) if images else {}, value)
     return [held.shown(row) for row in near], at - start
 
 
@@ -70,10 +74,11 @@ class _Held:
         job: str,
         rows: Sequence[Mapping[str, Any]],
         texts: Mapping[str, str],
+        images: Mapping[str, Mapping[int, PageImage]],
         value: Value,
     ) -> None:
         keys = {row["key"] for row in rows}
-        self._texts, self._value = texts, value
+        self._texts, self._images, self._value = texts, images, value
         runs = {str(row["run_id"]) for row in rows}
         self._answers = {
             row["key"]: row
@@ -86,6 +91,9 @@ class _Held:
 
     def shown(self, row: Mapping[str, Any]) -> ShownRow:
         """One row."""
+        return replace(self._shown(row), images=self._images.get(row["key"]))
+
+    def _shown(self, row: Mapping[str, Any]) -> ShownRow:
         key, state = row["key"], row["state"]
         answer, dead = self._answers.get(key), self._dead.get(key)
         kept = self._kept.get(key) or dead or {}

@@ -23,12 +23,13 @@ STATUS = {"found": "found in the text", "quoted": "quoted", "flagged": "not foun
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """One page as a picture. width, height: of the page in points, which boxes are measured in."""
+    """One page as a picture. width, height: of the page in points, which boxes are measured in; without them
+    no boxes are drawn."""
 
     data: bytes
     media_type: str
-    width: float
-    height: float
+    width: float = 0.0
+    height: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +102,14 @@ def _article(number: int, row: ShownRow, total: int) -> Markup:
             tag(
                 "section",
                 tag("h3", "Document"),
-                document(number, row, places),
+                document(row, places),
                 class_="doc",
                 aria_label="document",
             ),
             tag(
                 "section",
                 tag("h3", "Fields"),
-                *_fields(number, row, places),
+                *_fields(row, places),
                 class_="fields",
                 aria_label="fields",
             ),
@@ -155,16 +156,17 @@ def _place(one: Mapping[str, Any], text: str | None) -> Place:
     return Place(one["path"], one["status"], start, end, quote, one.get("page"), one.get("box"))
 
 
-def document(number: int, row: ShownRow, places: Sequence[Place]) -> Markup:
+def document(row: ShownRow, places: Sequence[Place]) -> Markup:
     """The source with its evidence marked: pictures of pages, or text, or the quotes alone."""
-    if row.images:
-        return join(_page_image(number, page, image, places) for page, image in sorted(row.images.items()))
-    if row.text is not None:
-        return tag("pre", *marked(number, row.text, places), dir="auto", tabindex="0", class_="text")
+    images = [_page_image(page, image, places) for page, image in sorted((row.images or {}).items())]
+    if row.text is not None and (row.text.strip() or not images):
+        return join((tag("pre", *marked(row.text, places), dir="auto", tabindex="0", class_="text"), *images))
+    if images:
+        return join(images)
     quotes = [
         tag(
             "li",
-            tag("mark", one.quote, id=f"r{number}e{i}", data_e=str(i), tabindex="-1"),
+            tag("mark", one.quote, data_e=str(i), tabindex="-1"),
             tag("span", f" {field_of(one.path)}", class_="dim"),
         )
         for i, one in enumerate(places)
@@ -177,7 +179,7 @@ def document(number: int, row: ShownRow, places: Sequence[Place]) -> Markup:
     return join((tag("p", told, class_="dim"), tag("ul", *quotes, class_="quotes") if quotes else None))
 
 
-def marked(number: int, text: str, places: Sequence[Place]) -> Iterator[Markup | str]:
+def marked(text: str, places: Sequence[Place]) -> Iterator[Markup | str]:
     """The text cut at the ends of the evidence; a piece carries the numbers of all that it supports."""
     spans = [
         (one.start, one.end, i)
@@ -185,30 +187,28 @@ def marked(number: int, text: str, places: Sequence[Place]) -> Iterator[Markup |
         if one.start is not None and one.end is not None
     ]
     cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
-    seen: set[int] = set()
     for start, end in pairwise(cuts):
         here = [i for from_, to, i in spans if from_ <= start and end <= to]
         if not here:
             yield text[start:end]
             continue
-        new = [i for i in here if i not in seen]
-        seen.update(here)
         yield tag(
             "mark",
-            *(tag("a", id=f"r{number}e{i}") for i in new),
             text[start:end],
             data_e=" ".join(map(str, here)),
             title=", ".join(dict.fromkeys(field_of(places[i].path) for i in here)),
         )
 
 
-def _page_image(number: int, page: int, image: PageImage, places: Sequence[Place]) -> Markup:
+def _page_image(page: int, image: PageImage, places: Sequence[Place]) -> Markup:
     source = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
-    boxes = [_box(number, i, one, image) for i, one in enumerate(places) if one.box and one.page == page]
+    boxes = [
+        _box(i, one, image) for i, one in enumerate(places) if image.width and one.box and one.page == page
+    ]
     return tag("div", tag("img", src=source, alt=f"page {page}"), *boxes, class_="page")
 
 
-def _box(number: int, i: int, one: Place, image: PageImage) -> Markup:
+def _box(i: int, one: Place, image: PageImage) -> Markup:
     """Boxes are left, bottom, right, top in points from the lower left corner."""
     assert one.box is not None
     left, bottom, right, top = one.box
@@ -216,22 +216,20 @@ def _box(number: int, i: int, one: Place, image: PageImage) -> Markup:
         f"left:{100 * left / image.width:.2f}%;width:{100 * (right - left) / image.width:.2f}%;"
         f"top:{100 * (1 - top / image.height):.2f}%;height:{100 * (top - bottom) / image.height:.2f}%"
     )
-    return tag(
-        "mark", id=f"r{number}e{i}", data_e=str(i), class_="box", style=style, title=field_of(one.path)
-    )
+    return tag("mark", data_e=str(i), class_="box", style=style, title=field_of(one.path))
 
 
 # -- the fields -----------------------------------------------------------------------------------
 
 
-def _fields(number: int, row: ShownRow, places: Sequence[Place]) -> Iterator[Markup]:
+def _fields(row: ShownRow, places: Sequence[Place]) -> Iterator[Markup]:
     if row.findings or row.state == "dead":
         yield _findings(row)
     if row.value is not None:
         by_path: dict[str, list[int]] = {}
         for i, one in enumerate(places):
             by_path.setdefault(one.path, []).append(i)
-        yield _Values(number, places, by_path).shown(row.value, "")
+        yield _Values(places, by_path).shown(row.value, "")
     if row.reply and row.value is None:
         yield folded("last reply", tag("pre", row.reply), open=True)
     if row.facts:
@@ -251,7 +249,6 @@ def _findings(row: ShownRow) -> Markup:
 class _Values:
     """Draws a value; knows which places support which path."""
 
-    number: int
     places: Sequence[Place]
     by_path: Mapping[str, Sequence[int]]
 
