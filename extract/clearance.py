@@ -39,6 +39,11 @@ class Leave(Protocol):
 class Clearance(Protocol):
     """Who says when a request may go: this process (`LocalClearance`), or one for many."""
 
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for their turn in the air."""
+        ...
+
     def enter(self, request: Request, *, again: bool = False) -> AbstractAsyncContextManager[Leave | None]:
         """Waits until the request may be sent; None where the run stops before.
 
@@ -54,6 +59,11 @@ class LocalClearance:
     ) -> None:
         self._gate, self._purse, self._warmth = gate, purse, warmth
         self._stop, self._clock, self._ttl = stopper, clock, ttl
+
+    @property
+    def waiting(self) -> int:
+        """See `Clearance`."""
+        return self._gate.waiting
 
     @asynccontextmanager
     async def enter(self, request: Request, *, again: bool = False) -> AsyncIterator[Leave | None]:

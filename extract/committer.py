@@ -23,11 +23,22 @@ class Committer(Generic[Entry]):
     bound: entries that may be uncommitted at one time; `put` waits beyond it (back-pressure).
     full: so many entries are worth a commit at once.
     pause: seconds that the first entry of a batch waits for company at most.
+    patient: whether nothing is lost while an entry waits; then it waits for `leisure` seconds.
     """
 
-    def __init__(self, commit: Commit[Entry], *, bound: int, full: int, pause: float = 0.05) -> None:
+    def __init__(
+        self,
+        commit: Commit[Entry],
+        *,
+        bound: int,
+        full: int,
+        pause: float = 0.05,
+        leisure: float = 0.25,
+        patient: Callable[[], bool] = bool,
+    ) -> None:
         self._commit = commit
         self._bound, self._full, self._pause = max(1, bound), max(1, full), pause
+        self._leisure, self._patient = leisure, patient
         self._took = 0.0
         self._waiting: list[Entry] = []
         self._uncommitted = 0
@@ -97,6 +108,7 @@ class Committer(Generic[Entry]):
             await self._some.wait()
         if not self._closing and len(self._waiting) < self._full:
             self._enough.clear()
+            pause = self._leisure if self._patient() else min(self._pause, 2 * self._took)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._enough.wait(), min(self._pause, 2 * self._took))
+                await asyncio.wait_for(self._enough.wait(), pause)
         return bool(self._waiting)

@@ -104,6 +104,11 @@ class Courier:
         self._line, self._clearance, self._books = line, clearance, books
         self._stop, self._breaker, self._clock = stopper, breaker, clock
 
+    @property
+    def waiting(self) -> int:
+        """Attempts that wait for their turn in the air."""
+        return self._clearance.waiting
+
     async def deliver(self, attempt: Attempt, item: Item) -> Delivery | None:
         """Sends until there is a message, a fault that ends the row, or no attempt left.
 

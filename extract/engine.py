@@ -42,6 +42,11 @@ class Courier(Protocol):
         """What came of it, or None when the run stops before there is one."""
         ...
 
+    @property
+    def waiting(self) -> int:
+        """Attempts that wait for their turn in the air."""
+        ...
+
 
 @dataclass(slots=True)
 class _Asked:
@@ -81,7 +86,12 @@ class Engine:
         self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
         self._known: asyncio.Task[None] | None = None  # the commit of what the store knew of a batch
-        self._committer = Committer(self._commit, bound=max(_AHEAD, concurrency), full=concurrency // 2)
+        self._committer = Committer(
+            self._commit,
+            bound=max(_AHEAD, concurrency),
+            full=concurrency // 2,
+            patient=lambda: courier.waiting > 0,  # a limit sets the pace, not the workers
+        )
 
     async def run(self) -> None:
         """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
