@@ -103,6 +103,7 @@ class Leases:
         self._line: deque[_Lease] = deque()
         self._out: dict[tuple[str, int], _Lease] = {}
         self._workers: dict[str, _Worker] = {}
+        self._look_at = 0.0  # when it is time to see who is silent
 
     @property
     def in_flight(self) -> int:
@@ -224,6 +225,9 @@ class Leases:
     # who died ----------------------------------------------------------------------------------
 
     def _bury(self, now: float) -> None:
+        if now < self._look_at:
+            return
+        self._look_at = now + self.lifetime / 8
         silent = [name for name, one in self._workers.items() if now - one.seen > self.lifetime]
         for name in silent:
             self.counts.deaths += 1

@@ -8,7 +8,6 @@ output files are Ray's. Knows nothing of how rows are answered.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import math
 import os
@@ -26,9 +25,8 @@ from extract.clock import SystemClock
 from extract.courier import Books, Courier
 from extract.engine import Engine
 from extract.errors import ConfigError, ExtractError, InputError, MissingExtraError
-from extract.governor import Governor
-from extract.integrations.hub import Granted, Hub, LeasedClearance, Words
-from extract.integrations.leases import Leases
+from extract.integrations.hub import Granted, LeasedClearance, Words
+from extract.integrations.ray_actors import HubActor, WriterActor
 from extract.integrations.ray_rows import block_frame
 from extract.outcome import Outcome
 from extract.pace import Pace
@@ -36,9 +34,9 @@ from extract.pipeline import DEFAULT_STORE, Pipeline
 from extract.report import Tally
 from extract.signature import signature_of
 from extract.stopper import Stopper
-from extract.store import Batch, Keep, RunEnd, RunStart, Store
+from extract.store import Batch, Keep, RunStart
+from extract.store.policy import Policy
 from extract.tables import RowSource, read_rows
-from extract.warmth import Warmth
 from extract.work import Ledger, Work
 
 try:
@@ -51,7 +49,6 @@ except ImportError as error:
 log = logging.getLogger("extract")
 
 _NAMESPACE = "extract"
-_LOCKED_FOR = 20.0  # seconds in which a writer of before may still hold the store
 
 
 def map(  # noqa: A001
@@ -92,9 +89,10 @@ def map(  # noqa: A001
         key=names,
         size=_size(pipeline.pace or Pace(), workers),
         settings=_settings(pipeline),
+        policy=Policy(keep, tuple(private)),
     )
-    writer = _writer(Path(store).resolve(), keep, tuple(private), _start(run, pipeline))
-    hub = ray.remote(_HubActor).options(
+    writer = _writer(Path(store).resolve(), run.policy, _start(run, pipeline))
+    hub = ray.remote(HubActor).options(
         name=f"extract-hub-{run.run_id}", namespace=_NAMESPACE, num_cpus=0, max_concurrency=10_000
     )
     return dataset.map_batches(
@@ -115,6 +113,7 @@ class _Run:
     key: tuple[str, ...]
     size: int
     settings: dict[str, Any]
+    policy: Policy
 
 
 def _check(dataset: Any, pipeline: Pipeline, key: Sequence[str], workers: int) -> None:
@@ -165,115 +164,37 @@ def _start(run: _Run, pipeline: Pipeline) -> RunStart:
     )
 
 
-# the two actors ----------------------------------------------------------------------------------
+# the writer of a store -------------------------------------------------------------------------
 
 
-class _HubActor:
-    """The hub, as workers elsewhere reach it."""
-
-    def __init__(self, settings: dict[str, Any], lifetime: float) -> None:
-        pipeline = Pipeline(**settings)
-        governor = Governor(pipeline.pace or Pace(), now=time.monotonic())
-        purse = Purse(pipeline.budget, _price(pipeline))
-        warmth = Warmth(pipeline.cache, pipeline.envelope.prefix_tokens)
-        self._hub = Hub(Leases(governor, purse, warmth, ttl=pipeline.cache, lifetime=lifetime))
-
-    async def tell(self, worker: str, words: Words) -> None:
-        await self._hub.tell(worker, words)
-
-    async def wait(self, worker: str) -> Granted:
-        return await self._hub.wait(worker)
-
-    async def leave(self, worker: str) -> None:
-        await self._hub.leave(worker)
-
-    async def counts(self) -> dict[str, Any]:
-        """For whoever looks at the named actor."""
-        leases = self._hub.leases
-        return {
-            "messages": self._hub.messages,
-            "in_flight": leases.in_flight,
-            "workers": leases.workers,
-            "leases": leases.counts,
-            "pace": leases.governor.counts,
-            "spent": leases.purse.spent,
-            "stop": leases.stop,
-        }
+_writers: dict[Path, Any] = {}  # one a store in a driver, as long as it lives
 
 
-class _WriterActor:
-    """The store, as workers elsewhere reach it. One a file: DuckDB lets one process write."""
-
-    def __init__(self, path: str, keep: Keep, private: Sequence[str]) -> None:
-        self._path, self._keep, self._private = path, keep, private
-        self._store: Store | None = None
-        self._run_id: str | None = None
-        self._counts: dict[str, int] = {}
-
-    async def begin(self, start: RunStart) -> None:
-        if self._store is None:
-            self._store = Store.open(self._path, keep=self._keep, private=self._private)
-        await self._finish()
-        await asyncio.wrap_future(self._store.begin(start))
-        self._run_id, self._counts = start.run_id, {}
-
-    async def recall(self, fingerprints: list[str]) -> Any:
-        assert self._store is not None
-        return await asyncio.wrap_future(self._store.recall(fingerprints))
-
-    async def states(self, job: str, keys: list[str]) -> Any:
-        assert self._store is not None
-        return await asyncio.wrap_future(self._store.states(job, keys))
-
-    async def commit(self, batch: Batch) -> None:
-        assert self._store is not None
-        await asyncio.wrap_future(self._store.commit(batch))
-
-    async def count(self, counts: dict[str, int]) -> None:
-        """What a worker did in one block."""
-        for name, number in counts.items():
-            self._counts[name] = self._counts.get(name, 0) + number
-
-    async def _finish(self) -> None:
-        if self._run_id is not None and self._store is not None:
-            state: Any = "stopped" if self._counts.get("pending") else "finished"
-            end = RunEnd(self._run_id, time.time(), state, counts=self._counts)
-            await asyncio.wrap_future(self._store.finish(end))
-        self._run_id = None
-
-    def __ray_shutdown__(self) -> None:
-        """Nobody holds the dataset any more: the run is noted as over, the file let go."""
-        if self._store is not None:
-            asyncio.run(self._finish())
-            self._store.close()
-
-
-def _writer(path: Path, keep: Keep, private: Sequence[str], start: RunStart) -> Any:
-    """The writer of a store, ready; one that is just going is waited for."""
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    actor = ray.remote(_WriterActor).options(
-        name=f"extract-store-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}",
-        namespace=_NAMESPACE,
-        get_if_exists=True,
-        num_cpus=0,
-        max_concurrency=1_000,
-        scheduling_strategy=here,
-    )
-    until = time.monotonic() + _LOCKED_FOR
-    while True:
-        writer = actor.remote(str(path), keep, private)
+def _writer(path: Path, policy: Policy, start: RunStart) -> Any:
+    """The writer of a store, on this machine, ready. Raises StoreError."""
+    for new in (False, True):
+        if new or path not in _writers:
+            here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+            _writers[path] = (
+                ray.remote(WriterActor)
+                .options(
+                    name=f"extract-store-{start.run_id}",
+                    namespace=_NAMESPACE,
+                    num_cpus=0,
+                    max_concurrency=1_000,
+                    scheduling_strategy=here,
+                )
+                .remote(str(path))
+            )
         try:
-            ray.get(writer.begin.remote(start))
-            return writer
+            ray.get(_writers[path].begin.remote(start, policy))
+            break
         except ray.exceptions.RayTaskError as failed:
-            if isinstance(failed.cause, ExtractError) and time.monotonic() > until:
-                raise failed.cause from None
-            if not isinstance(failed.cause, ExtractError):
+            raise (failed.cause if isinstance(failed.cause, ExtractError) else failed) from None
+        except ray.exceptions.RayActorError:  # Ray was shut down and started again since
+            if new:
                 raise
-        except ray.exceptions.RayActorError:
-            if time.monotonic() > until:
-                raise
-        time.sleep(0.5)
+    return _writers[path]
 
 
 # a worker ----------------------------------------------------------------------------------------
@@ -299,11 +220,11 @@ class _RayDesk:
 class _RemoteStore:
     """The part of a store that a ledger needs, elsewhere."""
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
+    def __init__(self, writer: Any, block: str, policy: Policy) -> None:
+        self._writer, self._block, self.policy = writer, block, policy
 
     def recall(self, fingerprints: Sequence[str]) -> Future[Any]:
-        future: Future[Any] = self._writer.recall.remote(list(fingerprints)).future()
+        future: Future[Any] = self._writer.recall.remote(self._block, list(fingerprints)).future()
         return future
 
     def states(self, job: str, keys: Sequence[str]) -> Future[Any]:
@@ -322,9 +243,13 @@ class _Worker:
         self._run, self._writer = run, writer
         self._pipeline = Pipeline(**run.settings)
         self._desk = _RayDesk(hub)
-        self._store: Any = _RemoteStore(writer)
         self._name = os.urandom(4).hex()
         self._blocks = 0
+
+    @property
+    def _block(self) -> str:
+        """The name of the block that is worked on."""
+        return f"{self._name}-{self._blocks}"
 
     def __call__(self, table: Any) -> Any:
         import polars as pl
@@ -348,14 +273,15 @@ class _Worker:
             "requests": tally.requests,
             "reused": tally.reused,
         }
-        ray.get(self._writer.count.remote(counts))
+        ray.get(self._writer.done.remote(self._block, counts))
         made = block_frame(self._pipeline, frame, run.key, source, outcomes, str(stop) if stop else None)
         return made.to_arrow(compat_level=pl.CompatLevel.oldest())
 
     async def _drive(self, source: RowSource, outcomes: dict[str, Outcome]) -> tuple[Tally, Stop | None]:
         """The engine over one block, under the hub."""
         pipeline, run, clock = self._pipeline, self._run, SystemClock()
-        name, tally, price = f"{self._name}-{self._blocks}", Tally(), _price(self._pipeline)
+        store: Any = _RemoteStore(self._writer, self._block, run.policy)
+        tally, price = Tally(), _price(self._pipeline)
         stopper, breaker = Stopper(), Breaker(pipeline.patience)
         work = Work(
             pipeline.label,
@@ -375,11 +301,11 @@ class _Worker:
         assert pipeline.client is not None
         async with (
             pipeline.client.connect(concurrency=run.size, clock=clock) as line,
-            LeasedClearance(self._desk, name, stopper) as clearance,
+            LeasedClearance(self._desk, self._block, stopper) as clearance,
         ):
-            books = Books(run.run_id, tally, price, series=f"{name}-")
+            books = Books(run.run_id, tally, price, series=f"{self._block}-")
             courier = Courier(line, clearance, books, stopper=stopper, breaker=breaker, clock=clock)
-            ledger = Ledger(self._store, work, clock, output=None, price=price)
+            ledger = Ledger(store, work, clock, output=None, price=price)
             engine = Engine(
                 work,
                 source,
