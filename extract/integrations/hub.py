@@ -151,11 +151,6 @@ class LeasedClearance:
         """Requests of this worker that wait to be let go."""
         return sum(not one.done() for one in self._waiting.values())
 
-    @property
-    def waiting(self) -> int:
-        """See `Clearance`."""
-        return sum(not granted.done() for granted in self._waiting.values())
-
     @asynccontextmanager
     async def enter(self, request: Request, *, again: bool = False) -> AsyncIterator[Leave | None]:
         """See `Clearance`."""
