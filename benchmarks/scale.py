@@ -14,9 +14,11 @@ import heapq
 import itertools
 import random
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from extract.budget import Purse
@@ -25,6 +27,7 @@ from extract.integrations.leases import Landed, Leases, Want
 from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message
 from extract.protocol.usage import Usage
+from extract.store import AnswerRow, Batch, CallRow, RowRow, RunStart, Store
 from extract.warmth import Warmth
 
 USAGE = Usage(input=600, output=200)
@@ -202,14 +205,12 @@ def simulation(**settings: Any) -> Simulation:
     return Simulation(**given | {"pace": Pace(concurrency=6_000)} | settings)
 
 
-def settles(sim: Simulation, since: float, rate: float) -> str:
-    """Seconds until three seconds in a row are within a tenth of the limit."""
-    good = 0
-    for second in range(int(since), int(sim.now)):
-        near = abs(sim.service.by_second.get(second, 0) / rate - 1) <= 0.1
-        good = good + 1 if near else 0
-        if good == 3:
-            return f"{second - 2 - int(since)} s"
+def settles(sim: Simulation, since: int, rate: float) -> str:
+    """Seconds until what is used over ten seconds is within a tenth of the limit."""
+    for second in range(since, int(sim.now) - 10):
+        used = sum(sim.service.by_second.get(one, 0) for one in range(second, second + 10))
+        if abs(used / (10 * rate) - 1) <= 0.1:
+            return f"{second - since} s"
     return "never"
 
 
@@ -247,11 +248,10 @@ def deaths() -> str:
         sim.die(worker)
     before = sim.leases.in_flight
     sim.run(90)
-    lowest = min(count for second, count in sim.service.by_second.items() if second >= 31 and second < 89)
     counts = sim.leases.counts
     return (
         f"{counts.deaths} dead with {counts.lost} of {before} in flight, which came back after 30 s; "
-        f"slowest second {lowest} of 1,000; {sim.told(30)}"
+        f"{sim.told(30)}"
     )
 
 
@@ -262,12 +262,41 @@ def cache() -> str:
     return f"{sim.leases.warmth.report.leads} of {sim.service.taken:,} requests led the others"
 
 
+def store() -> str:
+    """What the one writer takes: rows as a run commits them, and looking them up again."""
+    rows, batch = 100_000, 250
+    text = '{"customer":"ROW-000001","category":"billing","amount":17.5,"urgent":true}'
+    with tempfile.TemporaryDirectory() as place, Store.open(Path(place) / "s.duckdb") as kept:
+        kept.begin(RunStart("r", "Ticket", 0.0)).result()
+        began = time.perf_counter()
+        for start in range(0, rows, batch):
+            keys = [str(n) for n in range(start, start + batch)]
+            prints = [f"{n:064x}" for n in range(start, start + batch)]
+            pairs = list(zip(keys, prints, strict=True))
+            calls = [CallRow(f"r-{k}", "r", k, f, 1, "first", 200, f"req-{k}", usage=USAGE) for k, f in pairs]
+            answers = [AnswerRow(f, text, "kimi", "r", usage=USAGE) for f in prints]
+            done = [RowRow("Ticket", k, int(k), f, "accepted", "r") for k, f in pairs]
+            kept.commit(Batch(calls, answers, done)).result()
+        took = time.perf_counter() - began
+        began = time.perf_counter()
+        for start in range(0, 20_000, 256):
+            kept.recall([f"{n:064x}" for n in range(start, start + 256)]).result()
+        found = (time.perf_counter() - began) / 20_000
+        kept.with_connection(lambda con: con.execute("CHECKPOINT"))
+        size = (Path(place) / "s.duckdb").stat().st_size / rows
+    return (
+        f"{rows / took:,.0f} rows a second committed by one writer, {size:.0f} bytes a row on disk, "
+        f"{found * 1e6:.0f} µs to find an answer again"
+    )
+
+
 RUNS: dict[str, Callable[[], str]] = {
     "known": known,
     "steady": steady,
     "change": change,
     "deaths": deaths,
     "cache": cache,
+    "store": store,
 }
 
 

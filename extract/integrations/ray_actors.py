@@ -82,6 +82,7 @@ class WriterActor:
             await self._let_go()
         self._policy = policy
         store = await self._opened()
+        await self._note_end(store)
         await asyncio.wrap_future(store.begin(start))
         self._run_id, self._counts = start.run_id, {}
         self._blocks.clear()
@@ -132,11 +133,15 @@ class WriterActor:
             store, self._store = self._store, None
             if store is None:
                 return
-            if self._run_id is not None and self._counts:
-                state: Any = "stopped" if self._counts.get("pending") else "finished"
-                end = RunEnd(self._run_id, time.time(), state, counts=self._counts)
-                await asyncio.wrap_future(store.finish(end))
+            await self._note_end(store)
             await asyncio.to_thread(store.close)
+
+    async def _note_end(self, store: Store) -> None:
+        """Where the last run stands; it may go on, and is noted again then."""
+        if self._run_id is not None and self._counts:
+            state: Any = "stopped" if self._counts.get("pending") else "finished"
+            end = RunEnd(self._run_id, time.time(), state, counts=self._counts)
+            await asyncio.wrap_future(store.finish(end))
 
     def __ray_shutdown__(self) -> None:
         """The driver is gone."""
