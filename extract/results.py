@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from extract.errors import StoreError
 from extract.schema.columns import Columns
 from extract.schema.compile import CompiledSchema
 from extract.show import Figures, ShownRow, figures_of, shown_rows
@@ -25,11 +26,31 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+SMALL = 20_000  # rows of a run that are held as they stood at its end
+
+
+@dataclass(frozen=True)
+class Held:
+    """Answers and dead letters of a run as they stood at its end.
+
+    The store tells of each row where it stands now: a later run over the same rows takes them over.
+    """
+
+    answers: pl.DataFrame
+    letters: pl.DataFrame
+
+    @classmethod
+    def of(cls, store: Store, job: str, run_id: str) -> Held:
+        """What the store says of a run now."""
+        return cls(store.answers_of(run_id), _letters(store, job, run_id))
+
+
 @dataclass(frozen=True)
 class Results:
     """Where the rows of a run are, and what they are.
 
     target: what the store was opened with, or the open store itself where it lives in memory.
+    count: accepted rows. held: the rows themselves, of a run that is small enough.
     texts: makes the texts of rows again from the input, where that is still there.
     """
 
@@ -39,13 +60,14 @@ class Results:
     compiled: CompiledSchema[Any]
     columns: Columns
     key: Key
+    count: int = 0
+    held: Held | None = None
     evidence: bool = False
     texts: SourceTexts | None = None
 
     def accepted(self) -> pl.DataFrame:
         """Key and typed columns of the accepted rows, in the order of the input."""
-        with self._store() as store:
-            answers = store.answers_of(self.run_id)
+        answers = self._answers()
         keys: list[str] = []
         places: list[int] = []
         rows: list[dict[str, Any]] = []
@@ -65,8 +87,7 @@ class Results:
         """The items of a list field of the accepted rows: key, `index`, the item's columns."""
         found = exploded(self.compiled.model, field)
         assert found is not None
-        with self._store() as store:
-            answers = store.answers_of(self.run_id)
+        answers = self._answers()
         keys: list[str] = []
         places: list[int] = []
         rows: list[dict[str, Any]] = []
@@ -79,23 +100,23 @@ class Results:
 
     def dead_letters(self) -> pl.DataFrame:
         """The dead letters of this run's rows, also those left from earlier runs, in input order."""
+        if self.held is not None:
+            return self.held.letters
         with self._store() as store:
-            letters = store.dead_letters(self.job, status="open")
-            dead = store.rows(self.job, run_id=self.run_id, state="dead")
-        return letters.join(dead.select("key"), on="key", how="semi", maintain_order="left")
+            return _letters(store, self.job, self.run_id)
+
+    def seen(self) -> frozenset[str]:
+        """Keys of the rows that have an outcome."""
+        return frozenset([*self._answers()["key"], *self.dead_letters()["key"]])
 
     def values(self) -> dict[str, Any]:
         """The accepted values by key, in the order of the input."""
-        with self._store() as store:
-            answers = store.answers_of(self.run_id)
-        return {
-            key: self.compiled.load(answer) for key, answer in answers.select("key", "answer").iter_rows()
-        }
+        answers = self._answers().select("key", "answer").iter_rows()
+        return {key: self.compiled.load(answer) for key, answer in answers}
 
     def paid(self) -> Decimal | None:
         """What the rows of this run have cost in all, now and before; None where nothing is known."""
-        with self._store() as store:
-            answered = store.answers_of(self.run_id).unique("fingerprint")["cost"]
+        answered = self._answers().unique("fingerprint")["cost"]
         known = [cost for cost in (*answered, *self.dead_letters()["cost"]) if cost is not None]
         return sum(known, Decimal(0)) if known else None
 
@@ -123,6 +144,19 @@ class Results:
                 around=around,
             )
 
+    def _answers(self) -> pl.DataFrame:
+        """The accepted answers, in the order of the input. Raises StoreError where they are not whole."""
+        if self.held is not None:
+            return self.held.answers
+        with self._store() as store:
+            answers = store.answers_of(self.run_id)
+        if answers.height != self.count:
+            raise StoreError(
+                f"{self.count - answers.height:,} of the {self.count:,} rows of run {self.run_id} were taken "
+                f"over by a later run: read a large run before its rows are run again, or write it with into="
+            )
+        return answers
+
     @contextmanager
     def opened(self) -> Iterator[Store]:
         """The run's store, for as long as the block lasts."""
@@ -133,6 +167,12 @@ class Results:
     def _store(self) -> Iterator[Store]:
         with Store.look(self.target) as store:
             yield store
+
+
+def _letters(store: Store, job: str, run_id: str) -> pl.DataFrame:
+    letters = store.dead_letters(job, status="open")
+    dead = store.rows(job, run_id=run_id, state="dead")
+    return letters.join(dead.select("key"), on="key", how="semi", maintain_order="left")
 
 
 def _as_prompt(blocks: list[Any]) -> Any:

@@ -32,7 +32,7 @@ from extract.outcome import Outcome
 from extract.pace import Pace
 from extract.progress import Watch
 from extract.report import Costs, Report, Tally
-from extract.results import Results
+from extract.results import SMALL, Held, Results
 from extract.run import Run
 from extract.signature import check_change, signature_of
 from extract.stopper import Stopper
@@ -102,6 +102,7 @@ class Session:
                 check_private(options.private, self._source)
         self._tally = Tally()
         self._stopper: Stopper | None = None
+        self._held: Held | None = None
         self._started = time.monotonic()
         self._run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.urandom(3).hex()}"
         self._store = Store.open(options.store, keep=options.keep, private=options.private)
@@ -254,6 +255,8 @@ class Session:
             self._pipeline.compiled,
             self._pipeline.columns,
             self._source.key,
+            count=report.accepted,
+            held=self._held,
             evidence=self._pipeline.judge.wants_evidence,
             texts=SourceTexts(self._pipeline.rendering, self._source),
         )
@@ -283,6 +286,8 @@ class Session:
                 counts["stopped"] = {"reason": report.stopped.reason}
             self._store.finish(RunEnd(self._run_id, self._clock.time(), state, reason, counts)).result()
             report = replace(report, total=_totals(self._store))
+            if report.accepted + report.dead_letters <= SMALL:
+                self._held = Held.of(self._store, self._job, self._run_id)
             self.tell_status(state)
         finally:
             if self._keep_open() is None:

@@ -339,3 +339,18 @@ def test_what_is_kept_is_a_choice(endpoint: LocalEndpoint, tmp_path: Path) -> No
             good = con.sql("SELECT count(raw_reply) FROM extract.kept").fetchall()[0][0]
         kept[keep] = (dead, good)
     assert kept == {"nothing": (0, 0), "dead_letters": (1, 0), "all": (1, 1)}
+
+
+def test_a_run_keeps_its_rows_when_a_later_run_asks_otherwise(
+    endpoint: LocalEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "s.duckdb"
+    frame = pl.DataFrame({"id": [1, 2], "text": [bill(1), "Bill number: B-2"]})
+    first = pipeline(endpoint).run(frame, key="id", store=store)
+    second = pipeline(endpoint, system="You read bills with care.").run(frame, key="id", store=store)
+    assert first.accepted.rows() == second.accepted.rows() and first.dead_letters.height == 1
+    monkeypatch.setattr("extract.session.SMALL", 0)
+    large = pipeline(endpoint).run(frame, key="id", store=store)
+    pipeline(endpoint, system="You read bills with care.").run(frame, key="id", store=store)
+    with pytest.raises(errors.StoreError, match="taken over by a later run"):
+        _ = large.accepted

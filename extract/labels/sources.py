@@ -84,13 +84,7 @@ def _own(column: str, keys: Sequence[str]) -> bool:
 def _of_run(run: Run, name: str) -> Answers:
     results = run.results
     rows = {key: value_fields(value) for key, value in results.values().items()}
-    if not rows and run.report.accepted:
-        raise InputError(
-            f"a later run over the same rows has taken the place of run {run.id} in the store: give the "
-            f"later one, or give each run a store of its own"
-        )
-    with results.opened() as store:
-        seen = frozenset(store.rows(results.job, run_id=run.id)["key"])
+    seen = results.seen()
     names = tuple(results.columns.names)
     return Answers(rows, results.key.columns, results.paid(), name or f"run {run.id}", names, seen)
 
