@@ -97,7 +97,7 @@ def limit(served: Endpoint, place: Path) -> str:
     work = pipeline(served.base_url, pace=Pace(requests_per_minute=per_minute))
     made = run(work, 600, place / "s.duckdb", place / "a")
     assert (made["_outcome"] == "accepted").all()
-    at = sorted(entry["at"] for entry in served.log())
+    at = sorted(entry["started"] for entry in served.log())
     assert len(at) == 600
     most = max(sum(start <= other < start + 1.0 for other in at) for start in at)
     rate = (len(at) - 1) / (at[-1] - at[0])

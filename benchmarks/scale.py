@@ -76,7 +76,7 @@ class Simulation:
     def __init__(self, *, workers: int, places: int, pace: Pace, rate: float, seed: int = 0) -> None:
         self.rng = random.Random(seed)
         self.now = 0.0
-        self.service = Service(rate)
+        self.service = Service(rate, level=rate)
         governor = Governor(pace, now=0.0, seed=seed)
         self.leases = Leases(governor, Purse(None, None), Warmth("1h", 2_000), ttl="1h", lifetime=30.0)
         self.workers = {str(n): Worker(str(n)) for n in range(workers)}
