@@ -159,6 +159,7 @@ def test_connections_that_the_server_closed_are_replaced(tmp_path: Path) -> None
     assert report.accepted == 8 and report.dead_letters == 0
 
 
+@pytest.mark.slow
 def test_torn_streams_are_asked_again_and_never_joined(tmp_path: Path) -> None:
     with LocalEndpoint("torn=0.3,seed=11,chunk=7") as endpoint:
         client = Client(endpoint.base_url, api_key=endpoint.api_key, stream="always")

@@ -89,6 +89,7 @@ def test_killed_twenty_times_nothing_is_lost_and_little_is_paid_twice(
         assert con.sql("SELECT count(*), count(DISTINCT key) FROM extract.rows").fetchall() == [(ROWS, ROWS)]
 
 
+@pytest.mark.slow
 def test_killed_once_the_next_run_goes_on(endpoint: LocalEndpoint, tmp_path: Path) -> None:
     store = tmp_path / "s.duckdb"
     job = start(endpoint, store, 300)
@@ -115,6 +116,7 @@ def test_a_second_run_on_the_same_store_sends_nothing(endpoint: LocalEndpoint, t
         job.communicate()
 
 
+@pytest.mark.slow
 def test_ctrl_c_once_lands_what_is_in_flight(endpoint: LocalEndpoint, tmp_path: Path) -> None:
     store = tmp_path / "s.duckdb"
     job = start(endpoint, store)
@@ -140,6 +142,7 @@ def test_ctrl_c_twice_ends_at_once(tmp_path: Path) -> None:
     assert job.returncode in (-signal.SIGINT, 130) and "KeyboardInterrupt" in err
 
 
+@pytest.mark.slow
 def test_a_torn_log_loses_no_more_than_its_tail(endpoint: LocalEndpoint, tmp_path: Path) -> None:
     store = tmp_path / "s.duckdb"
     job = start(endpoint, store, 300)

@@ -211,6 +211,7 @@ def read(database: duckdb.DuckDBPyConnection, columns: Columns) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(tables())
 def test_values_come_back_bit_for_bit(

@@ -199,6 +199,7 @@ KINDS: st.SearchStrategy[Kind] = st.recursive(
 MODELS = modelled(KINDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["kimi", "openai"])
 @given(st.data())
 @settings(max_examples=400, deadline=None, suppress_health_check=SLOW)
@@ -283,6 +284,7 @@ def judged(compiled: CompiledSchema[Any], text: str) -> Any:
     return None if isinstance(got, Findings) else got
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=700, deadline=None, suppress_health_check=SLOW)
 def test_nothing_is_taken_that_strict_pydantic_refuses(data: st.DataObject) -> None:
