@@ -21,7 +21,7 @@ from enum import StrEnum
 from extract.errors import ConfigError
 from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message, Reply
-from extract.rates import GivenRate, LearnedRate
+from extract.rates import GivenRate, LearnedRate, Spread
 from extract.window import Window
 
 _BACK_OFF = 0.5  # seconds, when the service does not say how long; doubles while nothing gets through
@@ -104,6 +104,7 @@ class Governor:
         self.in_flight = 0
         self.window = Window(pace.concurrency, now)
         self.rates = {unit: LearnedRate(now) for unit in ("requests", "tokens")}
+        self._spread = Spread()
         self._rng = random.Random(seed)
         self._given = {
             unit: GivenRate(limit, now)
@@ -140,6 +141,7 @@ class Governor:
             return None
         for unit, bucket in self._buckets():
             bucket.take(costs[unit], now)
+        self._spread.take(now)
         probe = self.window.is_probe(self.in_flight)
         self.in_flight += 1
         self.counts.admitted += 1
@@ -162,7 +164,8 @@ class Governor:
         return {"requests": 1.0, "tokens": max(1.0, tokens * factor)}
 
     def _rate_wait(self, costs: dict[str, float], now: float) -> float:
-        return max(bucket.wait(costs[unit], now) for unit, bucket in self._buckets())
+        waits = (bucket.wait(costs[unit], now) for unit, bucket in self._buckets())
+        return max(self._spread.wait(now), *waits)
 
     def _buckets(self) -> Iterator[tuple[str, GivenRate | LearnedRate]]:
         yield from self._given.items()
@@ -177,6 +180,7 @@ class Governor:
         self._reconsider()
         for rate in self.rates.values():
             rate.resume(now)
+        self._spread.begin(now)
         self.window.restart(self.in_flight, now)
         return False
 

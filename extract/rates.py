@@ -1,4 +1,4 @@
-"""Requests or tokens a second: buckets that the user gave, and one that is learned from refusals.
+"""Requests or tokens a second: buckets that the user gave, one learned from refusals, no crowd after these.
 
 Knows nothing of how many requests fly, of waiting or of what a refusal says. Whoever calls gives
 the time. A cost is 1 for a request, or its tokens.
@@ -21,6 +21,28 @@ _FEW = 4  # requests that tell nothing
 _TOO_SOON = 0.93  # the rate that is left when the next refusal comes after few
 _RESERVE = 2  # requests that the bucket should have left
 _FIRST_HOLD = 0.25
+_SPREAD = 5.0  # seconds after a wait that all shared
+_GAP = 0.001  # seconds between two requests then
+_ABREAST = 2  # requests that may go at the same moment all the same: timers come late
+
+
+class Spread:
+    """Lets no crowd out after a wait that all shared, however many places are free or come free together."""
+
+    def __init__(self) -> None:
+        self._until = self._next = -math.inf
+
+    def begin(self, now: float) -> None:
+        """The wait is over."""
+        self._until, self._next = now + _SPREAD, now
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next may go."""
+        return 0.0 if now >= self._until else max(0.0, self._next - (_ABREAST - 1) * _GAP - now)
+
+    def take(self, now: float) -> None:
+        """One goes."""
+        self._next = max(now, self._next) + _GAP
 
 
 class GivenRate:

@@ -383,3 +383,22 @@ def test_a_limit_in_a_header_is_the_first_guess() -> None:
     drive.fill(1.2)
 
     assert drive.governor.rates["requests"].rate == pytest.approx(10.0, rel=0.2)
+
+
+def test_after_a_cool_down_no_crowd_goes_though_many_places_come_free_at_once() -> None:
+    drive = Drive(Pace(concurrency=64))
+    drive.fill(2.0)
+    drive.land(Fault("overloaded", Action.COOL_DOWN, status=529, retry_after=1.0))
+    drive.now += 0.1
+    while drive.flying:
+        drive.land(DONE)
+    went: list[float] = []
+    end = drive.now + 4.0
+    while drive.now < end and len(went) < 1_000:  # replies come in heaps: each time all places are free
+        while drive.send():
+            went.append(drive.now)
+        while drive.flying:
+            drive.land(DONE)
+        drive.now += max(0.0005, drive.governor.due(100.0, drive.now) or 0.0)
+    assert len(went) > 50
+    assert max(sum(at <= other < at + 0.01 for other in went) for at in went) <= 16
