@@ -91,6 +91,7 @@ class Simulation:
         for worker in self.workers.values():
             for _ in range(places):
                 self.at(self.rng.uniform(0, 1.0), lambda w=worker: self.ask(w))
+            self.leases.listen(worker.name, 0.0)
             self.at(self.rng.uniform(0, 7.5), lambda w=worker: self.live(w))
 
     def at(self, when: float, what: Callable[[], None]) -> None:
@@ -121,8 +122,14 @@ class Simulation:
         """The sign of life: a worker that hears nothing asks again."""
         if worker.alive:
             self.messages += 1
-            self.spend(lambda: self.leases.hear(worker.name, self.now))
+            self.listen(worker)
             self.at(self.now + 7.5, lambda: self.live(worker))
+
+    def listen(self, worker: Worker) -> None:
+        """Ready for tickets."""
+        if worker.alive:
+            self.spend(lambda: self.leases.listen(worker.name, self.now))
+            self.pump()
 
     def send(self, worker: Worker, ticket: int) -> None:
         """A request arrives at the service."""
@@ -174,9 +181,10 @@ class Simulation:
     def pump(self) -> None:
         """Tickets go out; the next look is when something is due."""
         for name in self.spend(lambda: self.leases.pump(self.now)):
-            self.messages += 1
+            self.messages += 1  # one question and its answer
             for ticket in self.leases.take(name):
                 self.at(self.now + 2 * HOP, lambda w=self.workers[name], t=ticket: self.send(w, t))
+            self.at(self.now + 2 * HOP, lambda w=self.workers[name]: self.listen(w))
         due = self.now + max(self.spend(lambda: self.leases.due(self.now)), 0.0005)
         if due < self._pump_at or self._pump_at <= self.now:
             self._pump_at = due
@@ -195,7 +203,7 @@ class Simulation:
         sent = self.service.taken + self.service.refused
         return (
             f"{share:.1%} of the limit used, {self.service.refused / sent:.2%} refused, "
-            f"{self.messages / sent:.2f} messages and {self.spent / sent * 1e6:.0f} µs of the hub a request"
+            f"a request: {self.messages / sent:.2f} calls to the hub, {self.spent / sent * 1e6:.0f} µs of its code"
         )
 
 

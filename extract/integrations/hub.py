@@ -83,8 +83,9 @@ class Hub:
     async def wait(self, worker: str) -> Granted:
         """See `Desk`."""
         self.messages += 1
-        self.leases.hear(worker, time.monotonic())
         bell = self._bells.setdefault(worker, asyncio.Event())
+        self.leases.listen(worker, time.monotonic())
+        self._pump()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.leases.lifetime / 4):
                 await bell.wait()

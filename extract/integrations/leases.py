@@ -83,6 +83,7 @@ class LeaseCounts:
 @dataclass(slots=True)
 class _Worker:
     seen: float
+    listening: bool = False
     granted: list[int] = field(default_factory=list)
 
 
@@ -137,16 +138,21 @@ class Leases:
         for want in wants:
             (self._line.appendleft if want.again else self._line.append)(_Lease(worker, want))
 
+    def listen(self, worker: str, now: float) -> None:
+        """A worker is ready to send: tickets are for those alone, so that none is sent late, in a heap."""
+        known = self._workers.setdefault(worker, _Worker(now))
+        known.seen, known.listening = now, True
+
     def leave(self, worker: str, now: float) -> None:
         """A worker is done; what it still wanted or held is given back."""
         self._forget(worker, now)
 
     def take(self, worker: str) -> list[int]:
-        """Tickets that may be sent now; each is given once."""
+        """Tickets that may be sent now; each is given once. The worker has to listen again for more."""
         known = self._workers.get(worker)
         if known is None:
             return []
-        granted, known.granted = known.granted, []
+        granted, known.granted, known.listening = known.granted, [], False
         return granted
 
     def _land(self, worker: str, landed: Landed, now: float) -> None:
@@ -182,8 +188,9 @@ class Leases:
         """Lets go what may go now; returns the workers that have tickets to take."""
         self._bury(now)
         glad: set[str] = set()
-        while self._line and self.stop is None and self._admit(self._line[0], now):
-            lease = self._line.popleft()
+        while (place := self._first()) is not None and self._admit(self._line[place], now):
+            lease = self._line[place]
+            del self._line[place]
             self._out[lease.worker, lease.want.ticket] = lease
             self._workers[lease.worker].granted.append(lease.want.ticket)
             self.counts.granted += 1
@@ -191,6 +198,13 @@ class Leases:
         if self.stop is None and (why := self.governor.stalled(now)):
             self.stop = Stop("no_progress", why, "Run the same again later; nothing is paid twice.")
         return glad
+
+    def _first(self) -> int | None:
+        """The place in the line of the first whose worker listens."""
+        if self.stop is not None:
+            return None
+        ready = (n for n, lease in enumerate(self._line) if self._workers[lease.worker].listening)
+        return next(ready, None)
 
     def _admit(self, lease: _Lease, now: float) -> bool:
         """Money, turn, place: what the head of the line has it keeps."""
@@ -213,8 +227,8 @@ class Leases:
     def due(self, now: float) -> float:
         """Seconds until `pump` should be called again, if nothing is heard before."""
         waits = [self.lifetime / 4]
-        if self._line and self.stop is None:
-            head = self._line[0]
+        if (place := self._first()) is not None:
+            head = self._line[place]
             if head.ask is not None:
                 wait = self.governor.due(head.want.tokens, now)
                 waits += [] if wait is None else [wait]

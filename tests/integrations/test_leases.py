@@ -23,14 +23,16 @@ def leases(pace: Pace | None = None, budget: Budget | None = None, **settings: o
     warmth = Warmth(settings.pop("ttl", None), 2_000)  # type: ignore[arg-type]
     made = Leases(governor, Purse(budget, None), warmth, ttl=None, **settings)  # type: ignore[arg-type]
     made.hear("first", -0.5, wants=[want(n) for n in range(4)])
-    pump(made, -0.5)  # the start opens places step by step; it is over
+    pump(made, -0.5, "first")  # the start opens places step by step; it is over
     made.hear("first", 0.0, landed=[Landed(n) for n in range(4)])
     made.leave("first", 0.0)
     return made
 
 
-def pump(hub: Leases, now: float) -> set[str]:
-    """All that goes within half a second."""
+def pump(hub: Leases, now: float, *listening: str) -> set[str]:
+    """All that goes within half a second to those who listen."""
+    for name in listening:
+        hub.listen(name, now)
     return set[str]().union(*(hub.pump(now + step / 20) for step in range(10)))
 
 
@@ -42,10 +44,10 @@ def test_places_are_shared_and_come_back_when_a_request_lands() -> None:
     hub = leases()
     hub.hear("a", 0.0, wants=[want(n) for n in range(3)])
     hub.hear("b", 0.0, wants=[want(n) for n in range(3)])
-    assert pump(hub, 0.0) == {"a", "b"}
+    assert pump(hub, 0.0, "a", "b") == {"a", "b"}
     assert (hub.take("a"), hub.take("b"), hub.take("b")) == ([0, 1, 2], [0], [])
     hub.hear("a", 1.0, landed=[Landed(0, ANSWER), Landed(1, ANSWER)])
-    assert pump(hub, 1.0) == {"b"} and hub.take("b") == [1, 2]
+    assert pump(hub, 1.0, "a", "b") == {"b"} and hub.take("b") == [1, 2]
     assert hub.in_flight == 4 == hub.governor.in_flight
 
 
@@ -53,25 +55,25 @@ def test_one_refusal_cools_all_workers_down() -> None:
     hub = leases()
     hub.hear("a", 0.0, wants=[want(1)])
     hub.hear("b", 0.0, wants=[want(1)])
-    pump(hub, 0.0)
+    pump(hub, 0.0, "a", "b")
     hub.hear("a", 0.1, landed=[Landed(1, REFUSED)], wants=[want(2, again=True)])
     hub.hear("b", 0.1, landed=[Landed(1, ANSWER)], wants=[want(2)])
     assert not pump(hub, 0.1) and not pump(hub, 4.5)
     assert 5.0 <= 0.1 + hub.governor.due(100, 0.1) <= 5.5  # type: ignore[operator]
-    assert pump(hub, 6.0) == {"a"}  # whose row was in the air before
+    assert pump(hub, 6.0, "a", "b") == {"a"}  # whose row was in the air before
 
 
 def test_a_dead_workers_places_come_back_and_its_money_does_not() -> None:
     hub = leases(budget=Budget(requests=6), lifetime=10.0)
     hub.hear("dead", 0.0, wants=[want(n) for n in range(6)])
-    pump(hub, 0.0)
+    pump(hub, 0.0, "dead")
     hub.hear("alive", 9.0, wants=[want(1), want(2)])
     assert not pump(hub, 9.0)
-    assert pump(hub, 10.5) == {"alive"} and hub.take("alive") == [1, 2]
+    assert pump(hub, 10.5, "alive") == {"alive"} and hub.take("alive") == [1, 2]
     assert (hub.counts.deaths, hub.counts.lost, hub.workers) == (1, 4, 1)
     assert hub.purse.spent.requests == 4
     hub.hear("alive", 11.0, landed=[Landed(1, ANSWER), Landed(2, ANSWER)], wants=[want(3)])
-    pump(hub, 11.0)
+    pump(hub, 11.0, "alive")
     assert hub.stop is not None and hub.stop.reason == "budget" and hub.purse.spent.requests == 6
     hub.hear("dead", 12.0, landed=[Landed(0, ANSWER)])  # it was only slow: what it says is known already
     assert hub.counts.late == 1 and hub.purse.spent.requests == 6
@@ -81,29 +83,39 @@ def test_one_worker_writes_the_cache_for_all() -> None:
     hub = leases(ttl="1h")
     for worker in "abc":
         hub.hear(worker, 0.0, wants=[want(1, prefix="p"), want(2, prefix="p")])
-    assert pump(hub, 0.0) == {"a"} and hub.take("a") == [1]
+    assert pump(hub, 0.0, *"abc") == {"a"} and hub.take("a") == [1]
     hub.hear("a", 0.5, begun=[1])
-    pump(hub, 0.5)
+    pump(hub, 0.5, *"abc")
     assert hub.in_flight == 4  # a place each, as many as there are
 
 
 def test_a_worker_that_leaves_and_a_want_that_is_taken_back_cost_nothing() -> None:
     hub = leases(Pace(concurrency=1), Budget(requests=2))
     hub.hear("a", 0.0, wants=[want(1), want(2), want(3)])
-    pump(hub, 0.0)
+    pump(hub, 0.0, "a")
     hub.hear("a", 0.0, landed=[Landed(2)])
     hub.hear("a", 0.0, landed=[Landed(1)])
     assert hub.purse.spent.requests == 0
     hub.hear("b", 0.0, wants=[want(1)])
     hub.leave("a", 0.0)
-    assert pump(hub, 0.0) == {"b"} and hub.workers == 1
+    assert pump(hub, 0.0, "b") == {"b"} and hub.workers == 1
 
 
 def test_a_stop_of_one_is_a_stop_of_all() -> None:
     hub = leases()
     hub.stop = Stop("key", "401")
     hub.hear("b", 0.0, wants=[want(1)])
-    assert not pump(hub, 0.0)
+    assert not pump(hub, 0.0, "b")
+
+
+def test_who_does_not_listen_gets_nothing_and_holds_nobody_up() -> None:
+    hub = leases()
+    hub.hear("deaf", 0.0, wants=[want(1), want(2)])
+    hub.hear("b", 0.0, wants=[want(1)])
+    assert pump(hub, 0.0, "b") == {"b"} and hub.take("b") == [1]
+    hub.hear("b", 1.0, wants=[want(2)])
+    assert not pump(hub, 1.0)  # it took tickets and has not asked for more
+    assert pump(hub, 1.0, "deaf", "b") == {"deaf", "b"}
 
 
 def test_whatever_workers_do_the_limit_and_the_budget_hold() -> None:
@@ -122,6 +134,7 @@ def test_whatever_workers_do_the_limit_and_the_budget_hold() -> None:
                 continue
             landed = [Landed(held[name].pop(), rng.choice([ANSWER, REFUSED, None]))] if held[name] else []
             hub.hear(name, now, landed=landed, wants=[want(ticket)])
+            hub.listen(name, now)
             for glad in hub.pump(now):
                 tickets = hub.take(glad)
                 sent += [now] * len(tickets)
