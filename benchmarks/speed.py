@@ -28,10 +28,11 @@ def everybody(rows: int, peer_rows: int, only: str) -> list[tuple[str, int]]:
 
 
 def report(results: Results) -> str:
-    """The table; ratios are to the fastest peer and to one stock httpx client, in this run."""
+    """The table; ratios are to the fastest peer, the one that works least, and one stock httpx client, in this run."""
     peers = {name: runs for name, runs in results.items() if name.startswith("peer:")}
     good = [name for name, runs in peers.items() if runs and "missing" not in runs[-1]]
     fastest = max(good, key=lambda name: median(results[name], "rate"), default=None)
+    leanest = min(good, key=lambda name: median(results[name], "cpu"), default=None)
     lines = []
     for name, runs in results.items():
         if not runs or "missing" in runs[-1]:
@@ -39,13 +40,13 @@ def report(results: Results) -> str:
             continue
         rate, cpu, last = median(runs, "rate"), median(runs, "cpu"), runs[-1]
         over = rate / median(results[fastest], "rate") if fastest else float("nan")
-        share = cpu / median(results[fastest], "cpu") if fastest else float("nan")
+        share = cpu / median(results[leanest], "cpu") if leanest else float("nan")
         stock = rate / median(results["limit:httpx"], "rate") if results.get("limit:httpx") else float("nan")
         counts = last["stub"]
         figures = (f"{rate:,.0f}", f"{cpu:,.0f}", f"{over:.2f}", f"{share:.2f}", f"{stock:.2f}")
         peak = f"{median(runs, 'peak_mb'):.0f}"
         lines.append([name, *figures, peak, last["failed"], counts["doubled"], counts["cache_writes"]])
-    head = ["contender", "rows/s", "µs CPU a row", "rows/s ÷ fastest peer", "CPU ÷ fastest peer"]
+    head = ["contender", "rows/s", "µs CPU a row", "rows/s ÷ fastest peer", "CPU ÷ leanest peer"]
     return table([*head, "rows/s ÷ stock httpx", "peak MB", "lost", "doubled", "cache writes"], lines)
 
 

@@ -35,7 +35,6 @@ print(largest.__name__, sorted(times)[4] * 1e3)
 
 _ONE_ROW = """
 import sys, tempfile, time
-began = time.perf_counter()
 from pydantic import BaseModel
 from extract import Client, Pipeline
 class Short(BaseModel):
@@ -43,10 +42,11 @@ class Short(BaseModel):
     priority: int
 with tempfile.TemporaryDirectory() as folder:
     pipeline = Pipeline(Short, model="stub-1", client=Client(sys.argv[1], api_key=sys.argv[2]))
+    began, worked = time.perf_counter(), time.process_time()
     rows = [{"id": 1, "text": "ROW-0000001 was charged twice"}]
     run = pipeline.run(rows, key="id", store=folder + "/s.duckdb")
     assert run.report.accepted == 1
-    print(time.perf_counter() - began)
+    print(time.perf_counter() - began, time.process_time() - worked)
 """
 
 
@@ -82,13 +82,14 @@ def main() -> None:
     name, milliseconds = printed(_COMPILE)
     lines.append([f"compiling the largest schema ({name})", f"{float(milliseconds):.1f} ms CPU"])
     with stub() as server:
-        waits = []
+        waits, works = [], []
         for _ in range(rounds):
             server.turn(latency=0.5, short=1)
-            waits.append(float(printed(_ONE_ROW, server.base, KEY)[0]) - 0.5)
-    lines.append(
-        ["a cold run of one row, imports and all, over its reply", f"{statistics.median(waits):.2f} s"]
-    )
+            wall, worked = map(float, printed(_ONE_ROW, server.base, KEY))
+            waits.append(wall - 0.5)
+            works.append(worked)
+    cold = f"{statistics.median(waits):.2f} s, {statistics.median(works):.2f} s CPU"
+    lines.append(["a cold `run` of one row, over its reply", cold])
     print(table(["what", "median"], lines))
 
 
