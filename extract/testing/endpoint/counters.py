@@ -105,6 +105,7 @@ class Counters:
 
     def as_dict(self) -> dict[str, Any]:
         """All sums, as JSON."""
+        # copies, in one step each: a test asks from its own thread while requests are counted in another
         return {
             "requests": self.requests,
             "in_flight": self.in_flight,
@@ -115,9 +116,9 @@ class Counters:
             "by_rule": dict(self.by_rule),
             "unknown_fields": dict(self.unknown_fields),
             "rows": len(self.rows),
-            "rows_asked_again": sum(1 for n in self.rows.values() if n > 1),
-            "rows_answered": sum(1 for n in self.answered.values() if n),
-            "rows_answered_again": sum(1 for n in self.answered.values() if n > 1),
+            "rows_asked_again": sum(1 for n in list(self.rows.values()) if n > 1),
+            "rows_answered": sum(1 for n in list(self.answered.values()) if n),
+            "rows_answered_again": sum(1 for n in list(self.answered.values()) if n > 1),
             "reasks": self.reasks,
             "streams": self.streams,
             "cache_writes": self.cache_writes,
