@@ -72,15 +72,16 @@ class LocalClearance:
         if held is None:
             yield None
             return
-        ask = await self._turn(request)
-        leave = _Leave(self, held, ask)
+        leave = _Leave(self, held)
         try:
             async with AsyncExitStack() as stack:
-                if ask is not None:
+                leave.ask = await self._turn(request)
+                if leave.ask is not None:
                     leave.slot = await self._place(stack, request, again=again)
                 yield leave if leave.slot is not None else None
         except BaseException:
-            leave.usage = leave.usage or UNKNOWN  # it may have been sent
+            if leave.slot is not None:  # it may have been sent
+                leave.usage = leave.usage or UNKNOWN
             raise
         finally:
             self._settle(leave)
@@ -144,7 +145,7 @@ class _Leave:
 
     clearance: LocalClearance
     held: Reservation
-    ask: Ask | None
+    ask: Ask | None = None
     slot: Slot | None = None
     usage: Usage | None = None
     read: Usage | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 import time
@@ -247,3 +248,18 @@ def test_a_prompt_may_change_while_nothing_was_accepted(tmp_path: Path) -> None:
         assert better.run(rows(3), key="id", store=store, into="found").report.accepted == 3
         with pytest.raises(errors.ChangedError, match="would ask 3 rows again"):
             pipeline(endpoint).run(rows(3), key="id", store=store, into="found")
+
+
+def test_a_run_in_memory_that_is_dropped_takes_its_store_along() -> None:
+    def owners() -> int:
+        return sum(thread.name == "extract-store" for thread in threading.enumerate())
+
+    gc.collect()
+    before = owners()
+    with LocalEndpoint() as endpoint:
+        for _ in range(3):
+            run = pipeline(endpoint).run(rows(2), key="id", store=":memory:")
+            assert run.accepted.height == 2
+        del run
+        gc.collect()
+    assert owners() <= before

@@ -6,9 +6,9 @@ returns a `concurrent.futures.Future` that is done when its work is durable.
 
 from __future__ import annotations
 
-import atexit
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -47,6 +47,8 @@ class Store(Readers):
         self._entries = Entries(self._ledger, policy)
         self._outputs = Outputs(self._ledger, self._entries)
         self._writer = Writer(self._outputs.commit)
+        # closed with the process, or when nobody has it any more, as one in memory that a run holds
+        self._end = weakref.finalize(self, _close, self._writer, self._outputs, opened)
         self.policy = policy
 
     @classmethod
@@ -72,7 +74,6 @@ class Store(Readers):
         except BaseException:
             store.close()
             raise
-        atexit.register(store.close)
         return store
 
     @classmethod
@@ -180,10 +181,9 @@ class Store(Readers):
     def close(self) -> None:
         """Finish what is queued and let the file go. A borrowed connection stays open. Idempotent."""
         try:
-            self._writer.close(self._let_go)
+            self._end()
         finally:
             self._release()
-            atexit.unregister(self.close)
 
     def __enter__(self) -> Store:
         return self
@@ -210,13 +210,6 @@ class Store(Readers):
         except (duckdb.Error, OSError) as error:
             raise writing_error(self.path, error) from error
 
-    def _let_go(self) -> None:
-        try:
-            self._outputs.release()
-        finally:
-            unlearn(self._opened.con)
-            self._opened.con.close()
-
     def _set_status(self, job: str, keys: Sequence[str], status: str) -> None:
         self._ledger.transaction(lambda: self._entries.set_dead_status(job, list(keys), status))
 
@@ -238,6 +231,19 @@ class Store(Readers):
         with _open_lock:
             if _open.get(self.path.resolve()) is self:
                 del _open[self.path.resolve()]
+
+
+def _close(writer: Writer, outputs: Outputs, opened: Opened) -> None:
+    """Finishes what is queued and lets the connection go."""
+
+    def let_go() -> None:
+        try:
+            outputs.release()
+        finally:
+            unlearn(opened.con)
+            opened.con.close()
+
+    writer.close(let_go)
 
 
 def _held(target: str | Path) -> Store | None:

@@ -53,8 +53,9 @@ class Writer:
         future: Future[None] = Future()
         self._queue.put((last, future))
         self._queue.put(None)
-        self._thread.join()
-        future.result()
+        if not self.inside:  # the last one to drop a store can be its own thread
+            self._thread.join()
+            future.result()
 
     @property
     def inside(self) -> bool:
@@ -74,6 +75,7 @@ class Writer:
                 entry = self._work_group(entry)
             else:
                 _run(*entry)
+                del entry  # it holds its store, which may be dropped while this waits
                 entry = self._queue.get()
 
     def _work_group(self, first: tuple[Any, Future[Any]]) -> tuple[Any, Future[Any]] | None:
