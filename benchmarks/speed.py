@@ -28,7 +28,7 @@ def everybody(rows: int, peer_rows: int, only: str) -> list[tuple[str, int]]:
 
 
 def report(results: Results) -> str:
-    """The table; ratios are to the fastest peer, the one that works least, and one stock httpx client, in this run."""
+    """The table; ratios are to the fastest peer, the leanest, and one stock httpx client, in this run."""
     peers = {name: runs for name, runs in results.items() if name.startswith("peer:")}
     good = [name for name, runs in peers.items() if runs and "missing" not in runs[-1]]
     fastest = max(good, key=lambda name: median(results[name], "rate"), default=None)
