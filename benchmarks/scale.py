@@ -203,7 +203,7 @@ class Simulation:
         sent = self.service.taken + self.service.refused
         return (
             f"{share:.1%} of the limit used, {self.service.refused / sent:.2%} refused, "
-            f"a request: {self.messages / sent:.2f} calls to the hub, {self.spent / sent * 1e6:.0f} µs of its code"
+            f"a request: {self.messages / sent:.2f} calls to the hub, {self.spent / sent * 1e6:.0f} µs there"
         )
 
 
