@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,13 +123,7 @@ class _Function:
     def __post_init__(self) -> None:
         pace = self.pipeline.pace or Pace()
         if pace.name is None:  # what one call learns of the service's limits the next one knows
-            pace = Pace.shared(
-                f"{self.name} {os.urandom(4).hex()}",
-                concurrency=pace.concurrency,
-                requests_per_minute=pace.requests_per_minute,
-                tokens_per_minute=pace.tokens_per_minute,
-                no_progress=pace.no_progress,
-            )
+            pace = replace(pace, name=f"{self.name} {os.urandom(4).hex()}")
         self.pipeline = self.pipeline.using(pace=pace, name=self.name)
         self._shared = Shared.of(self.pipeline)
 
