@@ -219,17 +219,17 @@ def test_a_row_that_cannot_fit_the_context_is_not_sent(tmp_path: Path) -> None:
 
 def test_rows_that_are_hard_to_store_do_not_fail_their_neighbours(tmp_path: Path) -> None:
     class Text(BaseModel):
-        text: str
+        said: str
 
     odd = itertools.cycle([r"a\u0000b", r"half \ud83d pair", "y" * 2_000_000, "plain"])
-    replies = ['{"text":"' + next(odd) + '"}' for _ in range(40)]
+    replies = ['{"said":"' + next(odd) + '"}' for _ in range(40)]
     with ScriptedReplies(lambda seen: replies[int(seen.prompt)]) as server:
         client = Client(server.base_url, api_key=server.api_key)
         work = Pipeline(Text, client=client, cache=None, reasks=0, patience=1000)
         frame = pl.DataFrame({"id": range(40), "text": [str(n) for n in range(40)]})
         run = work.run(frame, key="id", store=tmp_path / "s.duckdb", into="texts")
     assert run.report.accepted == 30 and run.report.dead_letters == 10  # half a pair is no text
-    assert run.accepted["text"][0] == "a\0b" and len(run.accepted["text"][1]) == 2_000_000
+    assert run.accepted["said"][0] == "a\0b" and len(run.accepted["said"][1]) == 2_000_000
 
 
 def test_a_quota_that_is_spent_stops_at_the_first_word_of_it(tmp_path: Path) -> None:
