@@ -144,6 +144,8 @@ def _survey(pipeline: Pipeline, source: RowSource, target: Any) -> _Survey:
     """Which rows have to be asked, equal ones once."""
     if not source.repeatable:
         raise InputError("a plan reads the table twice: give a table or a list, not an iterator")
+    if pipeline.split is not None:
+        raise InputError("a plan does not cut documents: plan with split=None, or give the pieces as rows")
     rows = unsendable = 0
     waiting: dict[str, _Waiting] = {}
     for batch in source:

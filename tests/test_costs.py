@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from pydantic import BaseModel, Field
 
-from extract import Budget, Client, Pace, Pipeline, Prices, errors
+from extract import Budget, Client, Pace, Pipeline, Prices, Split, errors
 from extract.testing import LocalEndpoint
 
 PRICES = Prices(input=2, output=10, cache_read="0.2", cache_write_5m=2, cache_write_1h=4)
@@ -139,3 +139,9 @@ def test_a_plan_pays_for_its_pilot_alone_and_comes_near_the_truth(
 def test_a_plan_needs_a_table_that_can_be_read_twice(endpoint: LocalEndpoint, tmp_path: Path) -> None:
     with pytest.raises(errors.InputError, match="twice"):
         pipeline(endpoint).plan(iter(rows(3).to_dicts()), store=tmp_path / "s.duckdb")
+
+
+def test_a_plan_says_that_it_does_not_cut_documents(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    with pytest.raises(errors.InputError, match="split=None"):
+        pipeline(endpoint, split=Split(by="page")).plan(rows(3), key="id", store=tmp_path / "s.duckdb")
+    assert endpoint.counts()["requests"] == 0
