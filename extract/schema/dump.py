@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from pathlib import PurePath
 from re import Pattern
 from typing import Any
@@ -40,6 +40,13 @@ _FORM_TYPES: dict[str, type | tuple[type, ...]] = {
     "decimal": Decimal,
     "decimal-or-nan": Decimal,
     "uuid": UUID,
+    "ipv4": IPv4Address,
+    "ipv6": IPv6Address,
+    "ipv4interface": IPv4Interface,
+    "ipv6interface": IPv6Interface,
+    "ipv4network": IPv4Network,
+    "ipv6network": IPv6Network,
+    "ipvanyaddress": (IPv4Address, IPv6Address),
     "bytes": bytes,
     "base64": bytes,
     "hex": bytes,
