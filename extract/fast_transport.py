@@ -90,7 +90,7 @@ class FastTransport:
             .referer(False)
             .http1_lower_case_headers()
             .connect_timeout(timedelta(seconds=self.connect_timeout))
-            .timeout(timedelta(seconds=self.deadline))
+            .timeout(timedelta(seconds=self.deadline + _GRACE))
             .pool_max_idle_per_host(self.keep)
             .pool_idle_timeout(timedelta(seconds=KEEP_ALIVE))
             .tcp_keepalive(timedelta(seconds=PROBE_AFTER))
@@ -100,6 +100,9 @@ class FastTransport:
             builder = builder.proxy(_proxied(proxy, origin))
         session: Session = builder.build()
         return session
+
+
+_GRACE = 1.0  # seconds: the exchange's own deadline comes first, since it tells how far the try came
 
 
 def _builder() -> Any:
