@@ -68,4 +68,9 @@ def model_value(compiled: CompiledSchema[Any]) -> Callable[[str], Any]:
 
 def _pictures(images: Any) -> dict[int, PageImage]:
     known = [one for one in images or () if isinstance(one, Mapping) and isinstance(one.get("data"), bytes)]
-    return {int(one["page"]): PageImage(one["data"], str(one["media_type"])) for one in known}
+    return {
+        int(one["page"]): PageImage(
+            one["data"], str(one["media_type"]), float(one.get("width") or 0), float(one.get("height") or 0)
+        )
+        for one in known
+    }

@@ -58,7 +58,7 @@ def pack(document: Document) -> tuple[dict[str, Any], list[bytes]]:
     head = {
         "text": document.text,
         "pages": document.pages,
-        "pictures": [picture.page for picture in document.pictures],
+        "pictures": [[picture.page, picture.points] for picture in document.pictures],
         "attachments": [attachment.name for attachment in document.attachments],
         "layout": document.layout is not None,
     }
@@ -73,7 +73,9 @@ def unpack(head: dict[str, Any], blobs: list[bytes]) -> Document:
     return Document(
         head["text"],
         head["pages"],
-        tuple(Picture(page, next(rest)) for page in head["pictures"]),
+        tuple(
+            Picture(page, next(rest), tuple(points) if points else None) for page, points in head["pictures"]
+        ),
         attachments=tuple(Attachment(name, next(rest)) for name in head["attachments"]),
         layout=next(rest) if head["layout"] else None,
     )

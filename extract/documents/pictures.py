@@ -30,8 +30,15 @@ def load(data: bytes, settings: Settings) -> Document:
     """A picture file as a document of one page; each page of a TIFF is one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pictures = [Picture(number, page) for number, page in enumerate(_pages(data, settings.limits), 1)]
+        pages = enumerate(_pages(data, settings.limits), 1)
+        pictures = [Picture(number, page, _size(page)) for number, page in pages]
     return Document(PAGE_BREAK * (len(pictures) - 1), len(pictures), tuple(pictures))
+
+
+def _size(page: bytes) -> tuple[float, float]:
+    """A picture file has no points: its pixels stand for them."""
+    with Image.open(io.BytesIO(page)) as image:
+        return float(image.width), float(image.height)
 
 
 def _pages(data: bytes, limits: Limits) -> list[bytes]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extract.documents.document import Document, Limits, Settings, UnreadableError
+from extract.documents.document import Document, Limits, Picture, Settings, UnreadableError
 from extract.documents.files import Pattern, find
 from extract.documents.loaders import Entry, entry_of, require_ocr
 from extract.documents.pool import Pool
@@ -59,7 +59,8 @@ def read_documents(
     Columns: `id` (SHA-256 of the bytes; null where they could not be read), `path`, `media_type`
     (found from the bytes; the name only tells kinds of plain text apart), `pages`, `text` (pages parted
     by form feeds; null where there is none), `images` (pages without a text layer: `page`, `media_type`,
-    `data`), `layout` (where the words stand, for evidence), `error` (null where all is well). A pattern
+    `data`, `width` and `height` in points), `layout` (where the words stand, for evidence), `error`
+    (null where all is well). A pattern
     that matches nothing gives a frame without rows.
 
     Raises InputError when the folder that a pattern starts in does not exist, and MissingExtraError
@@ -67,7 +68,8 @@ def read_documents(
     """
     import polars as pl
 
-    picture = pl.Struct({"page": pl.Int64, "media_type": pl.String, "data": pl.Binary})
+    size = {"width": pl.Float64, "height": pl.Float64}
+    picture = pl.Struct({"page": pl.Int64, "media_type": pl.String, "data": pl.Binary, **size})
     types: dict[str, Any] = dict.fromkeys(COLUMNS, pl.String)
     types |= {"pages": pl.Int64, "images": pl.List(picture), "layout": pl.Binary}
     rows = scan_documents(
@@ -191,10 +193,7 @@ def _row(
     *,
     error: str | None = None,
 ) -> dict[str, Any]:
-    pictures: list[Mapping[str, Any]] = [
-        {"page": picture.page, "media_type": picture_type(picture.data), "data": picture.data}
-        for picture in (document.pictures if document else ())
-    ]
+    pictures = [_picture(picture) for picture in (document.pictures if document else ())]
     return {
         "id": hashlib.sha256(data).hexdigest() if data is not None else None,
         "path": _legible(name),
@@ -204,6 +203,18 @@ def _row(
         "images": pictures,
         "layout": document.layout if document else None,
         "error": error,
+    }
+
+
+def _picture(picture: Picture) -> Mapping[str, Any]:
+    width, height = picture.points or (None, None)
+    kind = picture_type(picture.data)
+    return {
+        "page": picture.page,
+        "media_type": kind,
+        "data": picture.data,
+        "width": width,
+        "height": height,
     }
 
 

@@ -44,7 +44,9 @@ def test_a_picture_that_fits_is_sent_as_it_is(tmp_path: Path, kind: str) -> None
         None,
         None,
     )
-    assert row["images"] == [{"page": 1, "media_type": f"image/{kind.lower()}", "data": data}]
+    assert row["images"] == [
+        {"page": 1, "media_type": f"image/{kind.lower()}", "data": data, "width": 40.0, "height": 30.0}
+    ]
 
 
 def test_a_turned_photo_is_turned_back(tmp_path: Path) -> None:
