@@ -27,7 +27,8 @@ class Budget:
 
     usd: dollars; needs a price.
     tokens: tokens of all five categories.
-    requests: requests that the service worked on; one that it turned away (429, 529) is none.
+    requests: requests that the service worked on; one that it turned away (429, 529) or failed without
+        billing it (5xx) is none.
 
     Raises ConfigError for a limit that is not above zero.
     """

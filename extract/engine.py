@@ -216,6 +216,9 @@ class Engine:
         self._tally.in_flight += 1
         try:
             outcome = await self._converse(item)
+        except Exception:
+            await self._committer.put(Settled(item.so_far(), None))  # what was paid is told all the same
+            raise
         finally:
             self._tally.in_flight -= 1
         await self._settle(item, outcome)

@@ -263,3 +263,19 @@ def test_a_run_in_memory_that_is_dropped_takes_its_store_along() -> None:
         del run
         gc.collect()
     assert owners() <= before
+
+
+def test_what_was_paid_is_told_although_a_fault_of_ours_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Any, message: Any, source: Any) -> Any:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr("extract.judge.Judge.judge", broken)
+    with ScriptedReplies(echo) as server:
+        with pytest.raises(RuntimeError, match="a fault of ours"):
+            pipeline(server, concurrency=2).run(rows(40), key="id", store=tmp_path / "s.duckdb")
+        sent = len(server.requests)
+    with duckdb.connect(str(tmp_path / "s.duckdb")) as con:
+        assert con.sql("SELECT count(*) FROM extract.calls").fetchall() == [(sent,)]
+        assert con.sql("SELECT state, stop_reason FROM extract.runs").fetchall() == [("stopped", "failing")]
