@@ -37,7 +37,9 @@ class Stop:
     advice: str = ""
 
     def __str__(self) -> str:
-        return f"{self.message}. {self.advice}".strip() if self.advice else self.message
+        if not self.advice:
+            return self.message
+        return f"{self.message.rstrip('.')}. {self.advice[0].upper()}{self.advice[1:]}"
 
 
 _KINDS: dict[str, StopReason] = {
