@@ -16,7 +16,7 @@ from extract.breaker import Stop
 from extract.budget import Purse, Reservation
 from extract.client import Call
 from extract.clock import Clock
-from extract.gate import Gate, Slot
+from extract.gate import Gate, Gates, Slot
 from extract.protocol.reply import Fault, Message, Reply
 from extract.protocol.request import Request
 from extract.protocol.usage import UNKNOWN, Usage
@@ -55,7 +55,14 @@ class LocalClearance:
     """The clearance of one run. ttl: the cache lifetime that its requests ask for."""
 
     def __init__(
-        self, gate: Gate, purse: Purse, warmth: Warmth, *, stopper: Stopper, clock: Clock, ttl: str | None
+        self,
+        gate: Gate | Gates,
+        purse: Purse,
+        warmth: Warmth,
+        *,
+        stopper: Stopper,
+        clock: Clock,
+        ttl: str | None,
     ) -> None:
         self._gate, self._purse, self._warmth = gate, purse, warmth
         self._stop, self._clock, self._ttl = stopper, clock, ttl

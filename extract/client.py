@@ -180,6 +180,11 @@ class Line:
         self._heads: dict[tuple[str, bool], list[tuple[str, str]]] = {}
         self._patience = Patience(client.timeout, client.idle_timeout, client.deadline)
 
+    @property
+    def address(self) -> str:
+        """The address that the next request goes to."""
+        return self._route.leading
+
     async def send(self, request: Request, *, on_start: Callable[[], None] | None = None) -> Call:
         """Sends one request, once. Faults are values; only a cancellation is raised.
 

@@ -11,8 +11,8 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -204,3 +204,38 @@ class Gate:
         await self._clock.sleep(at - self._clock.now())
         self._timer = None
         self._pump()
+
+
+class Gates:
+    """One gate an address: what one service takes says nothing about another.
+
+    leading: tells the address that the next request goes to. make: a gate for an address.
+    """
+
+    def __init__(self, leading: Callable[[], str], make: Callable[[str], Gate]) -> None:
+        self._leading, self._make = leading, make
+        self._gates: dict[str, Gate] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for their turn, at all addresses."""
+        return sum(gate.waiting for gate in self._gates.values())
+
+    def slot(self, tokens: float, *, first: bool = False) -> AbstractAsyncContextManager[Slot]:
+        """As `Gate.slot`, at the address that requests go to now."""
+        return self._now().slot(tokens, first=first)
+
+    def stalled(self, now: float) -> str | None:
+        """As `Gate.stalled`, of the address that requests go to now."""
+        return self._now().stalled(now)
+
+    async def close(self) -> None:
+        """Closes them all."""
+        for gate in self._gates.values():
+            await gate.close()
+
+    def _now(self) -> Gate:
+        address = self._leading()
+        if address not in self._gates:
+            self._gates[address] = self._make(address)
+        return self._gates[address]

@@ -23,7 +23,7 @@ from extract.client import Client
 from extract.clock import Clock, SystemClock
 from extract.courier import Books, Courier
 from extract.engine import Engine
-from extract.gate import Gate
+from extract.gate import Gate, Gates
 from extract.governor import governor_for
 from extract.intake import Intake, key_before
 from extract.observe import RunBegan, RunEnded, log_run, tell, telling
@@ -161,6 +161,11 @@ class Session:
         ).result()
         tell(RunBegan(self._run_id, self._job, pipeline.model, self._clock.time(), self._source.total))
 
+    def _gate(self, pace: Pace, address: str) -> Gate:
+        """The gate of one address: its own, or that of all runs with the same name and key."""
+        now = self._clock.now()
+        return Gate(governor_for(pace, address=address, key=self._client.key, now=now), self._clock)
+
     def _provenance(self) -> Sequence[Extra]:
         """Columns that tell where a row came from, where they were asked for."""
         if self._options.provenance == "none":
@@ -180,8 +185,7 @@ class Session:
         breaker = Breaker(pipeline.patience)
         work = self._work()
         async with self._client.connect(concurrency=pace.concurrency, clock=clock) as line:
-            governor = governor_for(pace, address=self._client.address, key=self._client.key, now=clock.now())
-            gate = Gate(governor, clock)
+            gate = Gates(lambda: line.address, lambda address: self._gate(pace, address))
             clearance = LocalClearance(
                 gate, self._purse, self._warmth, stopper=stopper, clock=clock, ttl=pipeline.cache
             )
@@ -353,7 +357,7 @@ class Session:
             self._store.write_status(values)
 
 
-async def _guard(gate: Gate, stopper: Stopper, clock: Clock) -> None:
+async def _guard(gate: Gates, stopper: Stopper, clock: Clock) -> None:
     """Empties the waiting line when the run stops, and stops a run that gets nowhere."""
     while not stopper.stopping:
         await stopper.first(clock.sleep(1.0))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from extract.clock import SystemClock
-from extract.gate import Gate
+from extract.gate import Gate, Gates
 from extract.governor import Governor
 from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message, Reply
@@ -279,3 +279,35 @@ def test_several_loops_stand_in_one_line() -> None:
 
     assert done == 180 and governor.in_flight == 0
     assert most == 4
+
+
+def test_what_one_address_refuses_holds_nobody_back_at_another() -> None:
+    clock = VirtualClock()
+    leading = ["main"]
+    went: list[tuple[str, float]] = []
+
+    async def main() -> None:
+        made: list[str] = []
+
+        def make(address: str) -> Gate:
+            made.append(address)
+            return gate_of(clock)
+
+        gates = Gates(lambda: leading[0], make)
+
+        async def row(reply: Reply) -> None:
+            async with gates.slot(1.0) as slot:
+                went.append((leading[0], clock.now()))
+                slot.settle(Came(reply))
+
+        await row(Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=30.0))
+        leading[0] = "fallback"
+        await row(DONE)
+        leading[0] = "main"
+        await row(DONE)
+        assert made == ["main", "fallback"] and gates.waiting == 0 and gates.stalled(clock.now()) is None
+        await gates.close()
+
+    clock.run(main())
+    assert [address for address, _ in went] == ["main", "fallback", "main"]
+    assert went[1][1] < 1.0 and went[2][1] >= 30.0

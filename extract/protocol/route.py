@@ -25,6 +25,11 @@ class Route:
     _storm: int = 0
     _probing: bool = False
 
+    @property
+    def leading(self) -> str:
+        """The address that requests go to, but for the one that tries the main one again."""
+        return self.main if self._away_until is None or self.fallback is None else self.fallback
+
     def choose(self, now: float) -> str:
         """The address for the next request."""
         if self._away_until is None or self.fallback is None:

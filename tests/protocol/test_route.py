@@ -76,3 +76,14 @@ def test_the_fallbacks_own_errors_do_not_send_everything_back() -> None:
     for _ in range(20):
         route.failed("spare", 1.0, connected=True)
     assert route.choose(1.0) == "spare"
+
+
+def test_the_leading_address_is_told_without_choosing() -> None:
+    route = Route("https://main", "https://other")
+    assert route.leading == "https://main"
+    route.failed("https://main", 0.0, connected=False)
+    assert route.leading == "https://other"
+    assert route.choose(1_000.0) == "https://main"  # the one that tries
+    assert route.leading == "https://other"
+    route.answered("https://main")
+    assert route.leading == "https://main"
