@@ -5,7 +5,7 @@ Knows nothing of how they were made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -67,36 +67,29 @@ class Results:
 
     def accepted(self) -> pl.DataFrame:
         """Key and typed columns of the accepted rows, in the order of the input."""
-        answers = self._answers()
-        keys: list[str] = []
-        places: list[int] = []
-        rows: list[dict[str, Any]] = []
-        evidence: list[Any] = []
-        for key, answer, spans in answers.select("key", "answer", "evidence").iter_rows():
-            value = self.compiled.load(answer)
-            for place, row in enumerate(self.columns.rows(value)):
-                keys.append(key)
-                places.append(place)
-                rows.append(row)
-                evidence.append(evidence_of(spans))
         extra = (evidence_column(),) if self.evidence else ()
-        layout = Layout(self.key, self.columns, self.compiled.many, extra)
-        return layout.frame(keys, places, rows, {EVIDENCE: evidence} if self.evidence else {})
+        return self._table(Layout(self.key, self.columns, self.compiled.many, extra), self.columns.rows)
 
     def exploded(self, field: str) -> pl.DataFrame:
         """The items of a list field of the accepted rows: key, `index`, the item's columns."""
         found = exploded(self.compiled.model, field)
         assert found is not None
-        answers = self._answers()
+        return self._table(Layout(self.key, found.columns, many=True), found.items)
+
+    def _table(self, layout: Layout, rows_of: Callable[[Any], list[dict[str, Any]]]) -> pl.DataFrame:
+        """What `rows_of` makes of each accepted value, beside its key and place."""
         keys: list[str] = []
         places: list[int] = []
         rows: list[dict[str, Any]] = []
-        for key, answer in answers.select("key", "answer").iter_rows():
-            for place, row in enumerate(found.items(self.compiled.load(answer))):
-                keys.append(key)
-                places.append(place)
-                rows.append(row)
-        return Layout(self.key, found.columns, many=True).frame(keys, places, rows, {})
+        evidence: list[Any] = []
+        for key, answer, spans in self._answers().select("key", "answer", "evidence").iter_rows():
+            made = rows_of(self.compiled.load(answer))
+            keys += [key] * len(made)
+            places += range(len(made))
+            rows += made
+            if layout.extra:
+                evidence += [evidence_of(spans)] * len(made)
+        return layout.frame(keys, places, rows, {EVIDENCE: evidence} if layout.extra else {})
 
     def dead_letters(self) -> pl.DataFrame:
         """The dead letters of this run's rows, also those left from earlier runs, in input order."""
