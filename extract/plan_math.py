@@ -180,9 +180,10 @@ def _skew(strata: Sequence[Stratum], error: Mapping[int, float]) -> float:
     weight = sum(w for _, w in points)
     middle = sum(x * w for x, w in points) / weight
     spread = math.sqrt(sum(w * (x - middle) ** 2 for x, w in points) / weight)
-    if not spread:
+    cube = spread**3
+    if not cube:  # no spread, or one too small for its cube to be a number
         return 0.0
-    third = sum(w * (x - middle) ** 3 for x, w in points) / weight / spread**3
+    third = sum(w * (x - middle) ** 3 for x, w in points) / weight / cube
     point = _student(len(points) - 1.0)
     return max(0.0, third) * (1 + 2 * point**2) / (6 * math.sqrt(len(points)) * point)
 
