@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 HASHED = "_key"
 """The key column of an output whose input names no key."""
+_SEED = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +54,20 @@ class Key:
 
     def encode(self, frame: pl.DataFrame) -> list[str]:
         """The key text of each row of a frame that has the key columns, without nulls."""
-        parts = [_to_text(frame.get_column(name)) for name in self.columns]
+        parts: list[list[str]] = [part.to_list() for part in self._texts(frame)]
         if len(parts) == 1:
             return parts[0]
         whole = [dtype.is_integer() for dtype in self.dtypes.values()]
         return [_joined(row, whole) for row in zip(*parts, strict=True)]
+
+    def numbers(self, frame: pl.DataFrame) -> pl.Series:
+        """A 64-bit number for each row: rows with equal key texts have equal numbers."""
+        import polars as pl
+
+        return pl.DataFrame(self._texts(frame)).hash_rows(seed=_SEED)
+
+    def _texts(self, frame: pl.DataFrame) -> list[pl.Series]:
+        return [_to_text(frame.get_column(name)) for name in self.columns]
 
     def decode(self, keys: Sequence[str]) -> pl.DataFrame:
         """The key columns, with their dtypes, of key texts."""
@@ -118,7 +128,7 @@ def _split(keys: Sequence[str], width: int) -> list[list[str]]:
     return [[row[index] for row in rows] for index in range(width)]
 
 
-def _to_text(series: pl.Series) -> list[str]:
+def _to_text(series: pl.Series) -> pl.Series:
     import polars as pl
 
     dtype = series.dtype
@@ -128,8 +138,7 @@ def _to_text(series: pl.Series) -> list[str]:
         series = series.dt.to_string("iso")
     elif dtype == pl.Binary:
         series = series.bin.encode("hex")
-    texts: list[str] = series.cast(pl.String).to_list()
-    return texts
+    return series.cast(pl.String)
 
 
 def _from_text(name: str, texts: Sequence[str], dtype: pl.DataType) -> pl.Series:

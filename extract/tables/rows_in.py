@@ -8,8 +8,6 @@ nothing of prompts or of the store.
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,12 +15,13 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from extract.errors import InputError
+from extract.tables.arrivals import Arrivals, Occurrences
 from extract.tables.keys import Key, clean_key, key_of
+from extract.tables.unique import check_keys, named
 
 if TYPE_CHECKING:
     import polars as pl
 
-_SHOWN = 5
 _BYTES = 16_000_000
 _PATIENCE = 0.5
 """Seconds after which the rows that came are handed on."""
@@ -154,7 +153,7 @@ def _from_frame(table: pl.DataFrame, names: tuple[str, ...], batch: int) -> RowS
     _check_columns(names, table.columns)
     key = key_of(names, table.schema)
     if names:
-        _check_keys(key, table.select(names))
+        check_keys(key, lambda: [table.select(names)])
 
     def batches() -> Iterator[list[Row]]:
         return _rows_of(_sliced([table], batch), key)
@@ -163,17 +162,12 @@ def _from_frame(table: pl.DataFrame, names: tuple[str, ...], batch: int) -> RowS
 
 
 def _from_lazy(frame: pl.LazyFrame, names: tuple[str, ...], batch: int) -> RowSource:
-    import polars as pl
-
     schema = frame.collect_schema()
     _check_columns(names, schema.names())
     key = key_of(names, schema)
     total = None
     if names:
-        parts = list(frame.select(names).collect_batches(maintain_order=True))
-        keys = pl.concat(parts) if parts else pl.DataFrame(schema={n: schema[n] for n in names})
-        _check_keys(key, keys)
-        total = keys.height
+        total = check_keys(key, lambda: frame.select(names).collect_batches(maintain_order=True))
 
     def batches() -> Iterator[list[Row]]:
         return _rows_of(_sliced(frame.collect_batches(maintain_order=True), batch), key)
@@ -190,10 +184,10 @@ def _sliced(frames: Iterable[pl.DataFrame], batch: int) -> Iterator[pl.DataFrame
 
 
 def _rows_of(frames: Iterable[pl.DataFrame], key: Key) -> Iterator[list[Row]]:
-    position, hashed = 0, _Occurrences()
+    position, hashed = 0, Occurrences()
     for frame in frames:
         values = list(frame.iter_rows(named=True))
-        keys = key.encode(frame) if key.columns else [hashed.key(row) for row in values]
+        keys = key.encode(frame) if key.columns else hashed.keys(values)
         rows = [Row(position + n, k, row) for n, (k, row) in enumerate(zip(keys, values, strict=True))]
         position += len(rows)
         yield rows
@@ -212,45 +206,6 @@ def did_you_mean(name: str, columns: Sequence[str]) -> str:
     guess = f"; did you mean {(folded or near)[0]!r}?" if folded or near else ""
     shown = ", ".join(map(repr, columns[:20])) + (", …" if len(columns) > 20 else "")
     return f"; the columns are {shown or 'none'}{guess}"
-
-
-def _check_keys(key: Key, table: pl.DataFrame) -> None:
-    import polars as pl
-
-    nulls = table.select(pl.any_horizontal(pl.all().is_null())).to_series()
-    if nulls.any():
-        rows = nulls.arg_true().head(_SHOWN).to_list()
-        raise InputError(
-            f"{_named(key)} is null in {nulls.sum():,} rows (first: {', '.join(map(str, rows))}, counted "
-            f"from 0); fill it in, leave those rows out, or choose another key"
-        )
-    texts = pl.Series("key", key.encode(table))
-    if texts.is_duplicated().any():
-        raise InputError(_repeated(key, texts))
-
-
-def _repeated(key: Key, texts: pl.Series) -> str:
-    import polars as pl
-
-    groups = (
-        pl.DataFrame({"key": texts})
-        .with_row_index("row")
-        .group_by("key", maintain_order=True)
-        .agg("row")
-        .filter(pl.col("row").list.len() > 1)
-    )
-    shown = "; ".join(
-        f"{text!r} in rows {', '.join(map(str, rows[:_SHOWN]))}{', …' if len(rows) > _SHOWN else ''}"
-        for text, rows in groups.head(_SHOWN).iter_rows()
-    )
-    return (
-        f"{_named(key)} is not unique: {groups.height:,} keys repeat ({shown}, counted from 0). Give key= "
-        f"more columns, take the repeats out, or leave key= out to number them"
-    )
-
-
-def _named(key: Key) -> str:
-    return f"the key {key.columns[0]!r}" if len(key.columns) == 1 else f"the key {list(key.columns)}"
 
 
 # -- mappings -------------------------------------------------------------------------------------
@@ -285,35 +240,35 @@ def _from_mappings(
     frame = _key_frame(head, names, 0, None)
     key = key_of(names, frame.schema) if head else Key(names, _texts(names))
     if names and again:
-        _check_keys(key, frame)
+        check_keys(key, lambda: [frame])
     total, size = (len(head), batch) if again else (None, min(batch, _LIVE))
 
     def batches() -> Iterator[list[Row]]:
-        return _arriving(iter(rows) if anew else chain(head, iterator), key, size)
+        return _arriving(iter(rows) if anew else chain(head, iterator), key, size, known=again)
 
     return RowSource(key, columns, total, again or anew, batches)
 
 
-def _arriving(rows: Iterator[Mapping[str, Any]], key: Key, size: int) -> Iterator[list[Row]]:
-    """Batches of mappings; keys are checked against all that came before."""
-    seen: dict[str, int] = {}
-    position, hashed = 0, _Occurrences()
+def _arriving(rows: Iterator[Mapping[str, Any]], key: Key, size: int, *, known: bool) -> Iterator[list[Row]]:
+    """Batches of mappings. known: the keys were checked; others are compared with all that came before."""
+    position, hashed, arrivals = 0, Occurrences(), Arrivals()
     while chunk := _arrived(rows, size):
         _check_mappings(chunk, position)
         if key.columns:
             keys = key.encode(_key_frame(chunk, key.columns, position, key))
+            if not known and (repeat := arrivals.repeat(keys, position)):
+                raise ArrivalError(_again(key, *repeat))
         else:
-            keys = [hashed.key(row) for row in chunk]
-        made = []
-        for n, (text, row) in enumerate(zip(keys, chunk, strict=True), position):
-            if key.columns and seen.setdefault(text, n) != n:
-                raise ArrivalError(
-                    f"{_named(key)} is not unique: {text!r} came in row {seen[text]} and again in row {n} "
-                    f"(counted from 0). Take the repeat out, then run the same again to go on"
-                )
-            made.append(Row(n, text, row))
-        position += len(made)
-        yield made
+            keys = hashed.keys(chunk)
+        yield [Row(n, text, row) for n, (text, row) in enumerate(zip(keys, chunk, strict=True), position)]
+        position += len(chunk)
+
+
+def _again(key: Key, text: str, first: int, now: int) -> str:
+    return (
+        f"{named(key)} is not unique: {text!r} came in row {first} and again in row {now} "
+        f"(counted from 0). Take the repeat out, then run the same again to go on"
+    )
 
 
 def _arrived(rows: Iterator[Mapping[str, Any]], size: int) -> list[Mapping[str, Any]]:
@@ -343,7 +298,7 @@ def _key_frame(
         values = [clean_key(row.get(name)) for row in rows]
         if key is not None and None in values:
             where = start + values.index(None)
-            raise ArrivalError(f"{_named(key)} is missing or null in row {where} (counted from 0)")
+            raise ArrivalError(f"{named(key)} is missing or null in row {where} (counted from 0)")
         try:
             series.append(pl.Series(name, values, dtype=key.dtypes[name] if key else None, strict=True))
         except Exception as error:
@@ -359,35 +314,3 @@ def _texts(names: Sequence[str]) -> dict[str, Any]:
     import polars as pl
 
     return {name: pl.String() for name in names}
-
-
-# -- keys made of everything ----------------------------------------------------------------------
-
-
-class _Occurrences:
-    """Keys of rows that name none: a digest of the content, and how often it came so far."""
-
-    def __init__(self) -> None:
-        self._seen: dict[bytes, int] = {}
-
-    def key(self, row: Mapping[str, Any]) -> str:
-        """SHA-256 over the columns by name, a dash, the occurrence from 1."""
-        digest = hashlib.sha256(_canonical(row).encode("utf-8")).digest()
-        self._seen[digest] = count = self._seen.get(digest, 0) + 1
-        return f"{digest.hex()}-{count}"
-
-
-def _canonical(row: Mapping[str, Any]) -> str:
-    return json.dumps(
-        {str(name): row[name] for name in sorted(row, key=str)}, ensure_ascii=True, default=_described
-    )
-
-
-def _described(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray | memoryview):
-        return ["bytes", hashlib.sha256(bytes(value)).hexdigest()]
-    if isinstance(value, set | frozenset):
-        return ["set", sorted(map(repr, value))]
-    if hasattr(value, "to_list"):
-        return value.to_list()
-    return [type(value).__name__, str(value)]
