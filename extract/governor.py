@@ -41,10 +41,11 @@ class Permit:
     """One request that may go.
 
     order: how many were in flight with it when it went. estimate: tokens as they were given;
-    tokens: as they were counted.
+    tokens: as they were counted. sent: as far as is known; later than `at` where somebody else sends it.
     """
 
     at: float
+    sent: float
     order: int
     estimate: float
     tokens: float
@@ -146,7 +147,7 @@ class Governor:
         self.in_flight += 1
         self.counts.admitted += 1
         self.counts.peak = max(self.counts.peak, self.in_flight)
-        return Permit(now, self.in_flight, tokens, costs["tokens"], self._number, probe)
+        return Permit(now, now, self.in_flight, tokens, costs["tokens"], self._number, probe)
 
     def due(self, tokens: float, now: float) -> float | None:
         """Seconds until `admit` may succeed by itself; None when a reply has to come first."""
@@ -157,6 +158,13 @@ class Governor:
             return wait
         opens = self.window.due(now)
         return None if opens is None else max(wait, opens)
+
+    def postpone(self, permit: Permit, now: float) -> None:
+        """The request was not sent before now: limits that were given count it from now on."""
+        costs = {"requests": 1.0, "tokens": permit.tokens}
+        for unit, bucket in self._given.items():
+            bucket.postpone(costs[unit], permit.sent, now)
+        permit.sent = now
 
     def _costs(self, tokens: float) -> dict[str, float]:
         """Tokens are corrected by how estimates turned out so far."""
@@ -225,7 +233,7 @@ class Governor:
         self._used += (used - self._used) * _FORGET
         self._planned += (permit.estimate - self._planned) * _FORGET
         if "tokens" in self._given:
-            self._given["tokens"].correct(permit.tokens - used)
+            self._given["tokens"].correct(permit.tokens - used, permit.sent)
         self.rates["tokens"].give_back(permit.tokens - used, permit.at)
 
     def _hear(self, limits: Mapping[str, str]) -> None:

@@ -11,7 +11,9 @@ from itertools import islice
 
 from extract.bucketfit import Bucket, Span, fit
 
-_GIVEN_BURST = 0.25  # seconds' worth that may go at once under a limit that the user gave
+_USED = 0.98  # of a limit that the user gave
+_GIVEN_BURST = 0.05  # seconds' worth that may go at once: timers come late
+_LATE = 0.02  # seconds that a request may take longer on its way than another
 _SLOT = 0.05  # seconds; the history is kept in slots of this length
 _SLOTS = 600
 _SPANS = 4
@@ -46,27 +48,42 @@ class Spread:
 
 
 class GivenRate:
-    """A limit per minute that the user gave: spent evenly, and never more than that in any minute."""
+    """A limit per minute that the user gave: spent evenly, never above it in any minute or any second.
+
+    A second's share is the limit / 60, rounded up. Both hold where requests arrive as well, as long as none
+    takes `_LATE` seconds longer on its way than another.
+    """
 
     def __init__(self, per_minute: float, now: float) -> None:
-        self._burst = max(1.0, per_minute / 60 * _GIVEN_BURST)
-        self._rate = (per_minute - (self._burst - 1)) / 60
+        self._limit, self._share = per_minute, math.ceil(per_minute / 60)
+        self._rate = per_minute / 60 * _USED
+        self._burst = 1.0 + self._rate * _GIVEN_BURST
         self._level = self._burst
         self._at = now
+        self._second, self._minute = _Window(1.0), _Window(60.0)
 
     def wait(self, cost: float, now: float) -> float:
-        """Seconds until so much may go. What is larger than the bucket goes when it is full."""
+        """Seconds until so much may go. What is larger than all goes when nothing else does."""
         self._refill(now)
-        return max(0.0, (min(cost, self._burst) - self._level) / self._rate)
+        paced = (min(cost, self._burst) - self._level) / self._rate
+        second = self._second.wait(self._share - 1, now)
+        return max(0.0, paced, second, self._minute.wait(max(0.0, self._limit - cost), now))
 
     def take(self, cost: float, now: float) -> None:
         """So much goes. The level may fall below zero: what was used counts, not what was planned."""
         self._refill(now)
         self._level -= cost
+        self._count(cost, now)
 
-    def correct(self, amount: float) -> None:
-        """Gives back what was taken too much; a negative amount takes what was missing."""
+    def postpone(self, cost: float, at: float, now: float) -> None:
+        """What was taken at that time goes only now."""
+        self._count(-cost, at)
+        self._count(cost, now)
+
+    def correct(self, amount: float, at: float) -> None:
+        """Gives back what was taken too much at that time; a negative amount takes what was missing."""
         self._level = min(self._burst, self._level + amount)
+        self._count(-amount, at)
 
     def drain(self, now: float) -> None:
         """The server says that nothing is left."""
@@ -76,6 +93,50 @@ class GivenRate:
     def _refill(self, now: float) -> None:
         self._level = min(self._burst, self._level + max(0.0, now - self._at) * self._rate)
         self._at = max(self._at, now)
+
+    def _count(self, cost: float, at: float) -> None:
+        self._second.add(cost, at)
+        self._minute.add(cost, at)
+
+
+class _Window:
+    """How much went within the last so many seconds, in slots of a thousandth of them."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._slot = seconds + _LATE, seconds / 1_000
+        self._taken: dict[int, float] = {}  # by slot, the oldest first
+        self._sum = 0.0
+        self._gone = -math.inf  # the last slot that does not count any more
+
+    def add(self, amount: float, at: float) -> None:
+        """So much went then; negative: did not go. Of what is over, nothing is known."""
+        slot = math.floor(at / self._slot)
+        if slot <= self._gone:
+            return
+        self._taken[slot] = self._taken.get(slot, 0.0) + amount
+        self._sum += amount
+
+    def wait(self, most: float, now: float) -> float:
+        """Seconds until no more than that counts."""
+        self._forget(now)
+        left, wait = self._sum, 0.0
+        for slot, amount in self._taken.items():
+            if left <= most:
+                break
+            left -= amount
+            wait = self._end(slot) - now
+        return wait
+
+    def _forget(self, now: float) -> None:
+        while self._taken and self._end(slot := next(iter(self._taken))) <= now:
+            self._gone = slot
+            self._sum -= self._taken.pop(slot)
+        if not self._taken:
+            self._sum = 0.0
+
+    def _end(self, slot: int) -> float:
+        """When the last of the slot does not count any more."""
+        return (slot + 1) * self._slot + self._seconds
 
 
 class LearnedRate:

@@ -26,6 +26,7 @@ from extract.stopper import Stopper
 log = logging.getLogger("extract")
 
 _GATHER = 0.005  # seconds in which words are gathered into one message
+_SEND = 0.002  # seconds in which what was let go is written to its connection
 _TICK = 0.0005  # seconds; no timer is finer
 _GONE = Stop("interrupted", "the hub that shares the limit is gone", "Run the same again to go on.")
 
@@ -212,6 +213,8 @@ class LeasedClearance:
                 granted = Granted(stop=_GONE)
             for ticket in granted.tickets:
                 self._answer(ticket, granted=True)
+            if granted.tickets:
+                await asyncio.sleep(_SEND)  # who asks again says that all of these were sent
         self._stop(granted.stop)
 
     async def _watch(self) -> None:

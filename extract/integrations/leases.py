@@ -21,6 +21,8 @@ from extract.protocol.reply import Message, Reply
 from extract.protocol.usage import UNKNOWN
 from extract.warmth import Ask, Turn, Warmth
 
+_SOON = 0.005  # seconds from leave to sending that change nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Want:
@@ -104,6 +106,7 @@ class Leases:
         self._line: deque[_Lease] = deque()
         self._out: dict[tuple[str, int], _Lease] = {}
         self._workers: dict[str, _Worker] = {}
+        self._unsent: dict[str, list[_Lease]] = {}  # tickets that a worker may not have sent yet
         self._look_at = 0.0  # when it is time to see who is silent
 
     @property
@@ -139,8 +142,14 @@ class Leases:
             (self._line.appendleft if want.again else self._line.append)(_Lease(worker, want))
 
     def listen(self, worker: str, now: float) -> None:
-        """A worker is ready to send: tickets are for those alone, so that none is sent late, in a heap."""
+        """A worker is ready to send, and has sent what it was given before.
+
+        Tickets are for those alone: whoever is slow gets no heap of them. Until a worker is heard of again
+        its last ones count against a limit as if they were sent at this moment: they may be.
+        """
         known = self._workers.setdefault(worker, _Worker(now))
+        if not known.granted:
+            self._hold_back(self._unsent.pop(worker, ()), now)
         known.seen, known.listening = now, True
 
     def leave(self, worker: str, now: float) -> None:
@@ -187,17 +196,26 @@ class Leases:
     def pump(self, now: float) -> set[str]:
         """Lets go what may go now; returns the workers that have tickets to take."""
         self._bury(now)
+        for leases in self._unsent.values():
+            self._hold_back(leases, now)
         glad: set[str] = set()
         while (place := self._first()) is not None and self._admit(self._line[place], now):
             lease = self._line[place]
             del self._line[place]
             self._out[lease.worker, lease.want.ticket] = lease
             self._workers[lease.worker].granted.append(lease.want.ticket)
+            self._unsent.setdefault(lease.worker, []).append(lease)
             self.counts.granted += 1
             glad.add(lease.worker)
         if self.stop is None and (why := self.governor.stalled(now)):
             self.stop = Stop("no_progress", why, "Run the same again later; nothing is paid twice.")
         return glad
+
+    def _hold_back(self, leases: Sequence[_Lease], now: float) -> None:
+        """They are sent now at the earliest, as far as a limit is concerned."""
+        for lease in leases:
+            if lease.permit is not None and now - lease.permit.sent > _SOON:
+                self.governor.postpone(lease.permit, now)
 
     def _first(self) -> int | None:
         """The place in the line of the first whose worker listens."""
@@ -249,6 +267,7 @@ class Leases:
 
     def _forget(self, worker: str, now: float) -> None:
         self._workers.pop(worker, None)
+        self._hold_back(self._unsent.pop(worker, ()), now)
         for key in [key for key in self._out if key[0] == worker]:
             self.counts.lost += 1
             self._settle(self._out.pop(key), Landed(key[1]), now, lost=True)

@@ -144,3 +144,16 @@ def test_whatever_workers_do_the_limit_and_the_budget_hold() -> None:
             if hub.stop is not None:
                 break
         assert all(sum(at <= other < at + 60 for other in sent) <= 600 for at in sent)
+
+
+def test_tickets_of_a_slow_worker_count_until_they_are_sent() -> None:
+    hub = leases(Pace(concurrency=50, requests_per_minute=120))
+    hub.hear("slow", 10.0, wants=[want(n) for n in range(2)])
+    hub.listen("slow", 10.0)
+    assert hub.pump(10.0) == hub.pump(10.6) == {"slow"} and hub.take("slow") == [0, 1]
+    hub.hear("b", 11.0, wants=[want(n) for n in range(2)])
+    hub.listen("b", 11.0)
+    assert not hub.pump(11.8)  # two a second, and these two may be sent at this moment
+    hub.listen("slow", 12.0)  # now they were
+    assert not hub.pump(12.9) and 0.1 < hub.due(12.9) < 0.2
+    assert hub.pump(13.1) == {"b"}
