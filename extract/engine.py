@@ -28,7 +28,7 @@ from extract.tables import Row, RowSource
 from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
 
 _TURN = 100  # rows: a few milliseconds
-_AHEAD = 512  # rows that the feeder may be ahead of the store; they were not paid for in this run
+_FULL = 512  # rows that are worth a commit, whose own cost no longer counts then
 
 
 Given = TypeVar("Given")
@@ -86,12 +86,7 @@ class Engine:
         self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
         self._known: asyncio.Task[None] | None = None  # the commit of what the store knew of a batch
-        self._committer = Committer(
-            self._commit,
-            bound=max(_AHEAD, concurrency),
-            full=concurrency // 2,
-            patient=lambda: courier.waiting > 0,  # a limit sets the pace, not the workers
-        )
+        self._committer = Committer(self._commit, full=_FULL, crowd=concurrency // 2)
 
     async def run(self) -> None:
         """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
@@ -217,7 +212,7 @@ class Engine:
         try:
             outcome = await self._converse(item)
         except Exception:
-            await self._committer.put(Settled(item.so_far(), None))  # what was paid is told all the same
+            await self._keep(item)  # what was paid is told all the same
             raise
         finally:
             self._tally.in_flight -= 1
@@ -230,7 +225,7 @@ class Engine:
             attempt = next(talk)
             while (delivery := await self._courier.deliver(attempt, item)) is not None:
                 attempt = talk.send(delivery)
-                await self._committer.put(Settled(item.so_far(), None))
+                await self._keep(item)
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
@@ -241,18 +236,25 @@ class Engine:
         asked = self._asked[item.fingerprint]
         if outcome is None:
             if item.calls:  # paid for without an outcome: the row stays pending, the requests are told
-                await self._committer.put(Settled(item, None))
+                await self._keep(item)
             return
         settled = self._fit(item, outcome)
         assert settled.outcome is not None
         self._stop(self._breaker.on_outcome(settled.outcome))
-        landing = await self._committer.put(settled)
+        self._ledger.note(settled)
+        # a worker takes its next row when this one is safe: killed now, no more is paid again than
+        # what may be in flight
+        hand_over = self._committer.put if settled.ticket is not None else self._committer.land
+        await hand_over(settled)
         asked.settled = settled  # equal rows come after it: they have no answer of their own
         for follower in asked.followers:
             await self._committer.put(_share(follower, settled))
-        # a worker takes its next row when this one is durable: killed now, no more is paid again than
-        # what may be in flight
-        await self._committer.landed(landing)
+
+    async def _keep(self, item: Item) -> None:
+        """What a row has cost so far, whatever becomes of it."""
+        paid = Settled(item.so_far(), None)
+        self._ledger.note(paid)
+        await self._committer.put(paid)
 
     def _fit(self, item: Item, outcome: Outcome) -> Settled:
         """An accepted value that no column can hold without loss is a dead letter of its own."""

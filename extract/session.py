@@ -191,7 +191,9 @@ class Session:
             )
             books = Books(self._run_id, self._tally, self._price)
             courier = Courier(line, clearance, books, stopper=stopper, breaker=breaker, clock=clock)
-            ledger = Ledger(self._store, work, clock, output=self._output, price=self._price)
+            ledger = Ledger(
+                self._store, work, clock, output=self._output, price=self._price, journal=self._store
+            )
             engine = Engine(
                 work,
                 self._source,

@@ -9,10 +9,12 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from extract.conversation import Conversation, Limits, converse
+from extract.errors import StoreError
 from extract.evidence import Source
 from extract.evidence.layout import Layout
 from extract.judge import Judge
@@ -21,7 +23,7 @@ from extract.pieces import Ask, converse_in_pieces
 from extract.prompt import DOCUMENT, Prompt, Rendered, Unsendable
 from extract.protocol.pages import pictures_of
 from extract.protocol.request import Envelope
-from extract.protocol.usage import Usage
+from extract.protocol.usage import UNKNOWN, Usage
 from extract.schema.columns import Columns
 from extract.split import Piece, Split, cut
 from extract.store import AnswerRow, Batch, CallRow, DeadRow, KeptRow, OutputRows, RowRow, Sink, Store
@@ -60,15 +62,16 @@ class Item:
         return taken
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Settled:
-    """What a row ended as; `outcome` is None for a row that the run stopped before.
+    """What a row ended as; `outcome` is None for a row that has no end yet, or that the run stopped before.
 
     output: its rows of the output table.
     shared: the outcome is that of an equal row in this run.
     left: a dead letter of an earlier run that was not asked again.
     unchanged: accepted before with the same answer: its output stands already.
     spared: tokens that were not used, since an equal row or an earlier run had paid for the answer.
+    answers: what the store keeps of an answer that is new. ticket: of the journal, if it has the entry.
     """
 
     item: Item
@@ -77,7 +80,9 @@ class Settled:
     shared: bool = False
     left: bool = False
     unchanged: bool = False
-    spared: Usage = field(default_factory=Usage)
+    spared: Usage = UNKNOWN
+    answers: Sequence[AnswerRow] = ()
+    ticket: int | None = None
 
 
 @dataclass(frozen=True)
@@ -182,18 +187,34 @@ def unsent_fingerprint(prompt: Unsendable) -> str:
     return hashlib.sha256(f"unsent\0{prompt.reason}\0{prompt.found}".encode(errors="replace")).hexdigest()
 
 
+class Journal(Protocol):
+    """Where what is paid is safe until a commit has it. `Store` is one."""
+
+    def note(self, calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> int: ...
+
+    def landed(self, tickets: Sequence[int]) -> None: ...
+
+
 class Ledger:
     """The store as the engine sees it: lookups by row, commits of outcomes.
 
     output: the typed output table, or None where the answers are enough.
     price: turns usage into cost; None leaves the cost unknown.
+    journal: keeps what is paid until a commit has it; None where there is none.
     """
 
     def __init__(
-        self, store: Store, work: Work, clock: Clock, *, output: Output | None, price: Price | None
+        self,
+        store: Store,
+        work: Work,
+        clock: Clock,
+        *,
+        output: Output | None,
+        price: Price | None,
+        journal: Journal | None = None,
     ) -> None:
         self._store, self._work, self._clock = store, work, clock
-        self._output, self._price = output, price
+        self._output, self._price, self._journal = output, price, journal
 
     @property
     def stands(self) -> bool:
@@ -208,17 +229,31 @@ class Ledger:
         """What earlier runs of this job ended these rows as, by key."""
         return await asyncio.wrap_future(self._store.states(self._work.job, keys))
 
+    def note(self, entry: Settled) -> None:
+        """Makes sure that what the entry cost is not lost before its commit, where that can be.
+
+        Without a ticket it has to wait for its commit: a dead letter, which is more than what it cost, and
+        where no journal can be written.
+        """
+        if _is_new_answer(entry):
+            entry.answers = self._answers(entry)
+        if self._journal is not None and not isinstance(entry.outcome, DeadLetter):
+            with suppress(StoreError):  # its commit will tell
+                entry.ticket = self._journal.note(entry.item.calls, entry.answers)
+
     async def commit(self, entries: Sequence[Settled]) -> None:
         """Makes the outcomes and their requests durable, together or not at all."""
         batch = Batch(
             calls=[call for entry in entries if not entry.shared for call in entry.item.calls],
-            answers=[row for entry in entries if _is_new_answer(entry) for row in self._answers(entry)],
+            answers=[row for entry in entries for row in entry.answers],
             rows=[self._row(entry) for entry in entries if entry.outcome is not None],
             dead=[self._dead(entry) for entry in entries if _is_new_death(entry)],
             output=self._output_rows(entries),
             kept=[self._kept(entry) for entry in entries if _is_new_answer(entry)] if self._keeps_all else (),
         )
         await asyncio.wrap_future(self._store.commit(batch))
+        if self._journal is not None:
+            self._journal.landed([entry.ticket for entry in entries if entry.ticket is not None])
 
     @property
     def _keeps_all(self) -> bool:

@@ -116,6 +116,15 @@ class Entries:
         found = map(_answer, self._answers.find(_ANSWER, list(asked)))
         return {asked[row.fingerprint]: row for row in found}
 
+    def known_calls(self, call_ids: Sequence[str]) -> frozenset[str]:
+        """Those of some requests that are in the store."""
+        found = self._ledger.fetch(
+            f"SELECT call_id FROM {self._ledger.table('calls')} "
+            f"WHERE call_id IN (SELECT unnest(?::VARCHAR[]))",
+            [list(call_ids)],
+        )
+        return frozenset(call_id for (call_id,) in found)
+
     def states(self, job: str, keys: Sequence[str] | None) -> dict[str, RowRow]:
         """Where rows of a job stand, by key; all of them without `keys`."""
         if keys is None:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any, get_args
 
 from extract.errors import ConfigError
-from extract.store.rows import DeadRow, Keep, KeptRow
+from extract.store.rows import AnswerRow, CallRow, DeadRow, Keep, KeptRow
 
 _HIDDEN = "(private)"
 
@@ -62,6 +62,17 @@ class Policy:
     def fault(self, fault: str | None) -> str | None:
         """A fault's first word alone where the server's message could repeat a private value."""
         return fault if fault is None or not self.private else fault.split(maxsplit=1)[0].rstrip(":")
+
+    def paid(
+        self, calls: Sequence[CallRow], answers: Sequence[AnswerRow]
+    ) -> tuple[Sequence[CallRow], Sequence[AnswerRow]]:
+        """Requests and answers as they may be written."""
+        if not self.private:
+            return calls, answers
+        return (
+            [replace(call, fault=self.fault(call.fault)) for call in calls],
+            [replace(answer, evidence=self.evidence(answer.evidence)) for answer in answers],
+        )
 
     def _input(self, values: Mapping[str, Any] | None, *, kept: bool) -> Any:
         if values is None or not kept:

@@ -6,6 +6,7 @@ returns a `concurrent.futures.Future` that is done when its work is durable.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import weakref
@@ -19,11 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from extract.errors import StoreLockedError
 from extract.store.connect import MEMORY, Opened, borrow, open_path, writing_error
 from extract.store.entries import Entries
+from extract.store.journal import Journal, Paid
 from extract.store.ledger import Ledger
-from extract.store.outputs import Outputs
+from extract.store.outputs import Outputs, merge
 from extract.store.policy import Policy
 from extract.store.readers import Readers
-from extract.store.rows import AnswerRow, Batch, Keep, LabelRow, RowRow, RunEnd, RunStart, Sink
+from extract.store.rows import AnswerRow, Batch, CallRow, Keep, LabelRow, RowRow, RunEnd, RunStart, Sink
 from extract.store.schema import LABELS
 from extract.store.sql import unlearn
 from extract.store.status import status_path, write_status
@@ -31,6 +33,8 @@ from extract.store.writer import Writer
 
 if TYPE_CHECKING:
     import duckdb
+
+log = logging.getLogger("extract.store")
 
 T = TypeVar("T")
 
@@ -47,8 +51,9 @@ class Store(Readers):
         self._entries = Entries(self._ledger, policy)
         self._outputs = Outputs(self._ledger, self._entries)
         self._writer = Writer(self._outputs.commit)
+        self._journal = Journal(opened.path)
         # closed with the process, or when nobody has it any more, as one in memory that a run holds
-        self._end = weakref.finalize(self, _close, self._writer, self._outputs, opened)
+        self._end = weakref.finalize(self, _close, self._writer, self._outputs, self._journal, opened)
         self.policy = policy
 
     @classmethod
@@ -71,6 +76,7 @@ class Store(Readers):
         try:
             store._claim()
             store._result(lambda: store._ledger.prepare(time.time()))
+            store._recover()
         except BaseException:
             store.close()
             raise
@@ -116,6 +122,23 @@ class Store(Readers):
         A batch that DuckDB refuses fails alone (StoreError in its future), not its neighbours.
         """
         return self._writer.group(batch)
+
+    def note(self, calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> int:
+        """Write down what was paid: a killed process does not lose it, though no commit has it yet.
+
+        Returns at once with what `landed` wants. Raises StoreError.
+        """
+        try:
+            return self._journal.note(*self.policy.paid(calls, answers))
+        except OSError as error:
+            raise writing_error(self.path, error) from error
+
+    def landed(self, tickets: Sequence[int]) -> None:
+        """A commit has what `note` gave these for. Raises StoreError."""
+        try:
+            self._journal.landed(tickets)
+        except OSError as error:
+            raise writing_error(self.path, error) from error
 
     def prepare(self, sink: Sink) -> Future[None]:
         """Make an output table, or check the one which is there. Raises InputError when it does not fit."""
@@ -213,6 +236,18 @@ class Store(Readers):
     def _set_status(self, job: str, keys: Sequence[str], status: str) -> None:
         self._ledger.transaction(lambda: self._entries.set_dead_status(job, list(keys), status))
 
+    def _recover(self) -> None:
+        """Commit what a killed process had paid for; what its last commit had already is left out."""
+        left = self._journal.left()
+        asked = [call.call_id for one in left.entries for call in one.calls]
+        known = self._result(lambda: self._entries.known_calls(asked)) if asked else frozenset()
+        new = [one for one in left.entries if not any(call.call_id in known for call in one.calls)]
+        if new:
+            self.commit(merge([Batch(one.calls, one.answers) for one in new])).result()
+        if new or left.broken:
+            _tell_left(self.path, new, left.broken)
+        self._journal.forget()
+
     def _claim(self) -> None:
         """One store a file within this process too: DuckDB's lock tells processes apart alone."""
         if self.path is None:
@@ -233,7 +268,7 @@ class Store(Readers):
                 del _open[self.path.resolve()]
 
 
-def _close(writer: Writer, outputs: Outputs, opened: Opened) -> None:
+def _close(writer: Writer, outputs: Outputs, journal: Journal, opened: Opened) -> None:
     """Finishes what is queued and lets the connection go."""
 
     def let_go() -> None:
@@ -242,8 +277,21 @@ def _close(writer: Writer, outputs: Outputs, opened: Opened) -> None:
         finally:
             unlearn(opened.con)
             opened.con.close()
+            journal.close()
 
     writer.close(let_go)
+
+
+def _tell_left(path: Path | None, new: Sequence[Paid], broken: int) -> None:
+    calls, answers = sum(len(one.calls) for one in new), sum(len(one.answers) for one in new)
+    log.warning(
+        "%s: the last process was killed; what it had paid for and not committed was found in its journal: "
+        "%d requests, %d answers%s",
+        path,
+        calls,
+        answers,
+        f" ({broken} lines of it cannot be read)" if broken else "",
+    )
 
 
 def _held(target: str | Path) -> Store | None:

@@ -1,0 +1,167 @@
+"""What is paid and not yet in the database: requests and answers, on disk the moment they come.
+
+A commit costs much the same for one row as for hundreds, so rows wait for company; what they cost must not
+wait with them. Two files beside the store are appended to in turns; one is emptied when everything in it is
+in the database. A killed process leaves them to the next that opens the store. Knows nothing of DuckDB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, TypeVar
+from zlib import crc32
+
+from extract.protocol.usage import Usage
+from extract.store.rows import AnswerRow, CallRow
+
+_LARGE = 1 << 18  # bytes after which the other file takes over, if all of it is in the database
+_ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str).encode
+
+Row = TypeVar("Row", CallRow, AnswerRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """What one entry of the journal holds."""
+
+    calls: tuple[CallRow, ...]
+    answers: tuple[AnswerRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a journal held. broken: lines that cannot be read."""
+
+    entries: list[Paid]
+    broken: int
+
+
+class Journal:
+    """The journal of an open store. path: of the store; None for one in memory, which has nothing to keep."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._paths = [] if path is None else journal_paths(path)
+        self._files: list[int] = []
+        self._pending = [0, 0]  # entries in each file that are not in the database yet
+        self._written = 0  # bytes in the file that is appended to
+        self._turn = 0
+        self._lock = threading.Lock()
+
+    def note(self, calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> int:
+        """Writes an entry down, safe from a kill when this returns. Raises OSError.
+
+        Gives what `landed` wants once the entry is in the database.
+        """
+        if not self._paths:
+            return 0
+        line = _line(calls, answers)
+        with self._lock:
+            if self._written > _LARGE and not self._pending[1 - self._turn]:
+                self._turn, self._written = 1 - self._turn, 0
+            self._append(line)
+            self._pending[self._turn] += 1
+            return self._turn
+
+    def landed(self, tickets: Sequence[int]) -> None:
+        """The entries that `note` gave these for are in the database."""
+        if not self._paths:
+            return
+        with self._lock:
+            for file in (0, 1):
+                count = tickets.count(file)
+                self._pending[file] -= count
+                if count and not self._pending[file]:
+                    os.ftruncate(self._files[file], 0)
+                    self._written = 0 if file == self._turn else self._written
+
+    def left(self) -> Left:
+        """What an earlier process left behind, to be written to the database and then to `forget`."""
+        lines: list[bytes] = []
+        for path in self._paths:
+            if path.exists():
+                lines += path.read_bytes().split(b"\n")[:-1]  # the last one was cut while it was written
+        read = [one for line in lines if (one := _read(line))]
+        return Left(read, len(lines) - len(read))
+
+    def forget(self) -> None:
+        """All that was left is in the database: the files go."""
+        for path in self._paths:
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets the files go; those with nothing in them are removed."""
+        with self._lock:
+            for file in self._files:
+                os.close(file)
+            self._files.clear()
+            for path, pending in zip(self._paths, self._pending, strict=False):
+                if not pending:
+                    path.unlink(missing_ok=True)
+
+    def _append(self, line: bytes) -> None:
+        """All of the line or, where there is no room for it, nothing."""
+        if not self._files:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+            self._files = [os.open(path, flags, 0o666) for path in self._paths]
+        file, left = self._files[self._turn], line
+        try:
+            while left:
+                left = left[os.write(file, left) :]
+        except OSError:
+            os.ftruncate(file, self._written)
+            raise
+        self._written += len(line)
+
+
+def journal_paths(store: Path) -> list[Path]:
+    """The two files of a store's journal."""
+    return [store.with_name(f"{store.name}.paid-{number}") for number in (1, 2)]
+
+
+# -- lines -------------------------------------------------------------------------------------
+
+_USAGE = attrgetter(*(f.name for f in fields(Usage)))
+_CALL = attrgetter(*(f.name for f in fields(CallRow)))
+_ANSWER = attrgetter(*(f.name for f in fields(AnswerRow)))
+_USAGE_AT = {kind: [f.name for f in fields(kind)].index("usage") for kind in (CallRow, AnswerRow)}
+_COST_AT = {kind: [f.name for f in fields(kind)].index("cost") for kind in (CallRow, AnswerRow)}
+
+
+def _line(calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> bytes:
+    """A checksum and the entry as JSON, whose text never holds a line break."""
+    held = [[_flat(_CALL(call), CallRow) for call in calls], [_flat(_ANSWER(a), AnswerRow) for a in answers]]
+    text = _ENCODE(held).encode()
+    return b"%08x %b\n" % (crc32(text), text)
+
+
+def _flat(values: tuple[Any, ...], kind: type[CallRow] | type[AnswerRow]) -> list[Any]:
+    flat = list(values)
+    flat[_USAGE_AT[kind]] = _USAGE(flat[_USAGE_AT[kind]])
+    return flat
+
+
+def _read(line: bytes) -> Paid | None:
+    checksum, _, text = line.partition(b" ")
+    try:
+        if int(checksum, 16) != crc32(text):
+            return None
+        calls, answers = json.loads(text)
+    except ValueError:
+        return None
+    return Paid(
+        tuple(_row(values, CallRow) for values in calls), tuple(_row(values, AnswerRow) for values in answers)
+    )
+
+
+def _row(values: list[Any], kind: type[Row]) -> Row:
+    usage, cost = _USAGE_AT[kind], _COST_AT[kind]
+    values[usage] = Usage(*values[usage])
+    values[cost] = None if values[cost] is None else Decimal(values[cost])
+    return kind(*values)
