@@ -106,7 +106,6 @@ EXTRAS = {
     "anywidget": "anywidget",
     "traitlets": "anywidget",
     "pyreqwest": "pyreqwest",
-    "jsonschema_rs": "jsonschema-rs",
     "opentelemetry": "opentelemetry-api",
     "ray": "ray",
     "pytest": "pytest",

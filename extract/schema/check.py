@@ -23,7 +23,7 @@ from extract.schema.finding import Finding
 from extract.schema.fits import is_exactly, same
 from extract.schema.forms import form_of
 from extract.schema.jsontext import JsonTextError, read, show, unwrap, write
-from extract.schema.quick import quick_yes
+from extract.schema.quick import Test, quick_yes
 from extract.schema.wire import FORM, KEYS, Schema
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Checker:
         self._decode = decode
         self._explain = explain
         self._schema: Validator | None = None
-        self._quick: Callable[[Any], bool] | None = None
+        self._quick: Test | None = None
 
     def check(self, text: str) -> Any:
         """The validated value of a reply's text, or `Findings`."""
@@ -55,7 +55,9 @@ class Checker:
         except JsonTextError as error:
             return Findings([Finding("json", "", "", error.found, error.expected)])
         try:
-            return Findings(self._against_schema(wire)) or self._validated(text, wire)
+            if self._fits(wire) or not (found := self._against_schema(wire)):
+                return self._validated(text, wire)
+            return Findings(found)
         except RecursionError:
             return Findings([Finding("json", "", "", "too many levels", "fewer levels of nesting")])
 
@@ -65,12 +67,15 @@ class Checker:
             return self._validator.validate_json(text)
         return self._validator.validate_json(write(self._decode(read(text))))
 
+    def _fits(self, wire: Any) -> bool:
+        """The quick yes; no means that jsonschema, which takes a second to import, has to look."""
+        if self._quick is None:
+            self._quick = quick_yes(self._judge, lambda part: _built(part).is_valid)
+        return self._quick(wire)
+
     def _against_schema(self, wire: Any) -> list[Finding]:
         if self._schema is None:
             self._schema = _built(self._judge)
-            self._quick = quick_yes(self._judge, lambda part: _built(part).is_valid)
-        if (self._quick is not None and self._quick(wire)) or self._schema.is_valid(wire):
-            return []
         return self._explain.of_schema(self._schema.iter_errors(wire), wire)
 
     def _validated(self, text: str, wire: Any) -> Any:

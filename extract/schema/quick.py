@@ -1,99 +1,207 @@
-"""A quick yes to a value that fits its schema: jsonschema-rs, where the extra `fast` is installed.
+"""A quick yes to a value that fits its schema: plain functions, made once from the judge's schema.
 
-It says yes or "ask the judge", so it can never refuse anything; what it leaves to Python it leaves to
-the judge's own validator, keyword by keyword. Knows nothing of findings or of replies.
+It says yes or "ask the judge", so it can never refuse anything; a keyword that it does not know it leaves
+to the judge's own validator. Knows nothing of findings or of replies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping
+from math import inf
+from typing import Any, TypeAlias
 
-from extract.schema.wire import Schema
+from extract.schema.forms import form_of
+from extract.schema.wire import FORM, Schema
 
-Test = Callable[[Any], bool]
+Test: TypeAlias = Callable[[Any], bool]
+Ways: TypeAlias = dict[type, Test | None]
+"""What a place takes: by the exact type of a value, what else is to be seen (None: nothing)."""
 
-# keywords that mean the same in both libraries; all others are asked of the judge's validator
-_SAME = frozenset({"properties", "required", "items", "anyOf", "$ref", "$defs", "minItems", "maxItems"})
-_EXACT, _REST = "x-exact", "x-rest"
-_KINDS = ("string", "boolean", "null", "array", "object")
-_NOTES = frozenset({"title", "description", "default", "examples"})
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+_LENGTHS = frozenset({"minLength", "maxLength"})
+_SIZES = frozenset({"minItems", "maxItems"})
+_SAFE = 2**1023  # a whole number below it has a double, as the judge wants of a number
 
 
-def quick_yes(judge: Schema, part: Callable[[Schema], Test]) -> Test | None:
-    """A test that is true only where the judge would find nothing; None without jsonschema-rs.
+def quick_yes(judge: Schema, part: Callable[[Schema], Test]) -> Test:
+    """A test that is true only where the judge would find nothing.
 
-    part: makes the judge's own test for a schema without sub-schemas.
+    part: makes the judge's own test for keywords without sub-schemas.
     """
     try:
-        from jsonschema_rs import Draft202012Validator
-    except ImportError:
-        return None
-
-    class Rest:
-        """The keywords of one place that the judge's own validator looks at."""
-
-        def __init__(self, parent: Any, schema: Schema, path: Any) -> None:
-            self.test = part(schema)
-
-        def validate(self, value: Any) -> None:
-            if not self.test(value):
-                raise ValueError
-
-    try:
-        validator = Draft202012Validator(
-            _rewritten(judge), validate_formats=False, keywords={_EXACT: _Exact, _REST: Rest}
-        )
-    except ValueError:  # a schema that it does not take is no fault of the schema
-        return None
-    is_valid = validator.is_valid
-
-    def test(value: Any) -> bool:
-        try:
-            return bool(is_valid(value))
-        except (ValueError, RecursionError):
-            return False
-
-    return test
+        ways = _Maker(judge.get("$defs", {}), part).ways({k: v for k, v in judge.items() if k != "$defs"})
+    except _UnknownError:
+        return _never
+    return lambda value: _fits(ways, value)
 
 
-class _Exact:
-    """`1.0` is no integer and `true` no number; an integer that no double holds is no number."""
-
-    def __init__(self, parent: Any, kind: str, path: Any) -> None:
-        self.integer = kind == "integer"
-
-    def validate(self, value: Any) -> None:
-        kind = type(value)
-        if kind is not int and (self.integer or kind is not float):
-            raise ValueError
-        if not self.integer and kind is int:
-            float(value)  # OverflowError, a refusal here, where a double cannot hold it
+class _UnknownError(Exception):
+    """A schema in a form that no model compiles to."""
 
 
-def _rewritten(schema: Schema) -> Schema:
-    """The schema with what may differ between the two libraries handed to Python."""
-    out: Schema = {}
-    rest: Schema = {}
-    for keyword, value in schema.items():
-        if keyword == "type" and value in _KINDS:
-            out["type"] = value
-        elif keyword == "type" and value in ("integer", "number"):
-            out[_EXACT] = value
-        elif keyword == "enum" and all(isinstance(one, str) for one in value):
-            out["enum"] = value
-        elif keyword == "additionalProperties" and value is False:
-            out[keyword] = False
-        elif keyword in ("properties", "$defs"):
-            out[keyword] = {name: _rewritten(inner) for name, inner in value.items()}
-        elif keyword == "items":
-            out[keyword] = _rewritten(value)
-        elif keyword == "anyOf":
-            out[keyword] = [_rewritten(branch) for branch in value]
-        elif keyword in _SAME:
-            out[keyword] = value
-        elif keyword not in _NOTES:
-            rest[keyword] = value
-    if rest:
-        out[_REST] = rest
-    return out
+def _fits(ways: Ways, value: Any) -> bool:
+    test = ways.get(type(value), _never)
+    return test is None or test(value)
+
+
+def _never(value: Any) -> bool:
+    return False
+
+
+class _Maker:
+    """Makes the tests of one schema."""
+
+    def __init__(self, defs: Mapping[str, Schema], part: Callable[[Schema], Test]) -> None:
+        self._defs = defs
+        self._part = part
+        self._named: dict[str, Ways] = {}
+
+    def ways(self, schema: Schema) -> Ways:
+        """What a schema takes."""
+        match schema:
+            case {"$ref": str(ref)}:
+                _only(schema, {"$ref"})
+                return self._ref(ref.removeprefix("#/$defs/"))
+            case {"anyOf": list(branches)}:
+                _only(schema, {"anyOf"})
+                return _any_of(map(self.ways, branches))
+            case {"type": "object"}:
+                return {dict: self._object(schema)}
+            case {"type": "array"}:
+                return {list: self._array(schema)}
+            case {"type": str(kind)} if kind in _KINDS:
+                return {python: self._scalar(schema, python, kind) for python in _KINDS[kind]}
+        raise _UnknownError
+
+    def _ref(self, name: str) -> Ways:
+        """A definition is looked up when it is needed: it may hold itself."""
+        if name not in self._named:
+            self._named[name] = {}
+            self._named[name] = self.ways(self._defs[name])
+        return dict.fromkeys(self._kinds(self._defs[name]), lambda value: _fits(self._named[name], value))
+
+    def _kinds(self, schema: Schema) -> Iterable[type]:
+        if "$ref" in schema:
+            return self._kinds(self._defs[schema["$ref"].removeprefix("#/$defs/")])
+        if "anyOf" in schema:
+            return [kind for branch in schema["anyOf"] for kind in self._kinds(branch)]
+        return _KINDS[schema["type"]]
+
+    def _object(self, schema: Schema) -> Test:
+        _only(schema, {"type", "properties", "required", "additionalProperties"})
+        names = schema["properties"].keys()
+        if names != set(schema["required"]) or schema["additionalProperties"] is not False:
+            raise _UnknownError
+        fields = [(name, self.ways(inner)) for name, inner in schema["properties"].items()]
+
+        def test(value: dict[str, Any]) -> bool:
+            if value.keys() != names:
+                return False
+            for name, ways in fields:
+                item = value[name]
+                way = ways.get(type(item), _never)  # `_fits` written out: a call for each field tells
+                if way is not None and not way(item):
+                    return False
+            return True
+
+        return test
+
+    def _array(self, schema: Schema) -> Test:
+        ways = self.ways(schema["items"])
+        low, high = schema.get("minItems", 0), schema.get("maxItems", inf)
+        rest = self._rest(schema, _SIZES | {"type", "items"})
+
+        def test(value: list[Any]) -> bool:
+            if not low <= len(value) <= high:
+                return False
+            for item in value:
+                way = ways.get(type(item), _never)
+                if way is not None and not way(item):
+                    return False
+            return rest is None or rest(value)
+
+        return test
+
+    def _scalar(self, schema: Schema, python: type, kind: str) -> Test | None:
+        """What is to be seen of a value of this Python type, beyond the type."""
+        tests: list[Test] = []
+        seen = {"type"}
+        if kind == "number":
+            tests.append(_is_finite if python is float else _has_double)
+        if python in (int, float) and _BOUNDS & schema.keys():
+            tests.append(_within(schema))
+            seen |= _BOUNDS
+        if python is str:
+            tests += _text_tests(schema)
+            seen |= _LENGTHS | {"pattern", FORM}
+        if python is not float and all(type(one) is python for one in schema.get("enum", ())):
+            tests += [frozenset(schema["enum"]).__contains__] if "enum" in schema else []
+            seen.add("enum")
+        rest = self._rest(schema, seen)
+        return _all_of([*tests, rest] if rest else tests)
+
+    def _rest(self, schema: Schema, seen: Iterable[str]) -> Test | None:
+        """The judge's own test for the keywords that were not seen to."""
+        rest = {keyword: value for keyword, value in schema.items() if keyword not in seen}
+        return self._part(rest) if rest else None
+
+
+def _only(schema: Schema, keywords: set[str]) -> None:
+    if schema.keys() - keywords:
+        raise _UnknownError
+
+
+def _any_of(branches: Iterable[Ways]) -> Ways:
+    merged: Ways = {}
+    for branch in branches:
+        for kind, test in branch.items():
+            merged[kind] = _either(merged[kind], test) if kind in merged else test
+    return merged
+
+
+def _either(*tests: Test | None) -> Test | None:
+    told = [test for test in tests if test is not None]
+    return (lambda value: any(test(value) for test in told)) if len(told) == len(tests) else None
+
+
+def _all_of(tests: list[Test]) -> Test | None:
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    return lambda value: all(test(value) for test in tests)
+
+
+def _is_finite(value: float) -> bool:
+    return value - value == 0.0
+
+
+def _has_double(value: int) -> bool:
+    return -_SAFE < value < _SAFE
+
+
+def _within(schema: Schema) -> Test:
+    low, high = schema.get("minimum", -inf), schema.get("maximum", inf)
+    above, below = schema.get("exclusiveMinimum", -inf), schema.get("exclusiveMaximum", inf)
+    return lambda value: low <= value <= high and above < value < below
+
+
+def _text_tests(schema: Schema) -> list[Test]:
+    tests: list[Test] = []
+    if _LENGTHS & schema.keys():
+        low, high = schema.get("minLength", 0), schema.get("maxLength", inf)
+        tests.append(lambda text: low <= len(text) <= high)
+    if "pattern" in schema:
+        search = re.compile(schema["pattern"]).search
+        tests.append(lambda text: search(text) is not None)
+    if check := form_of(schema.get(FORM, "")).check:
+        tests.append(check)
+    return tests
