@@ -7,8 +7,7 @@ the tokens that it takes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,30 +71,25 @@ class LocalClearance:
         """See `Clearance`."""
         return self._gate.waiting
 
-    @asynccontextmanager
-    async def enter(self, request: Request, *, again: bool = False) -> AsyncIterator[Leave | None]:
+    def enter(self, request: Request, *, again: bool = False) -> AbstractAsyncContextManager[Leave | None]:
         """See `Clearance`."""
-        held = await self._reserve(request)
-        if held is None:
-            yield None
-            return
-        leave = _Leave(self, held)
-        try:
-            async with AsyncExitStack() as stack:
-                leave.ask = await self._turn(request)
-                if leave.ask is not None:
-                    leave.slot = await self._place(stack, request, again=again)
-                yield leave if leave.slot is not None else None
-        except BaseException:
-            if leave.slot is not None:  # it may have been sent
-                leave.usage = leave.usage or UNKNOWN
-            raise
-        finally:
-            self._settle(leave)
+        return _Leave(self, request, again)
 
-    def _settle(self, leave: _Leave) -> None:
-        usage = leave.usage
-        self._purse.settle(leave.held, usage)
+    async def admit(self, leave: _Leave) -> None:
+        """Waits for all three; what is missing afterwards was not given, since the run stops."""
+        request = leave.request
+        leave.held = await self._reserve(request)
+        if leave.held is not None:
+            leave.ask = await self._turn(request)
+        if leave.ask is not None:
+            leave.slot = await self._place(request, again=leave.again)
+
+    def give_back(self, leave: _Leave) -> None:
+        """Gives back what is held."""
+        if leave.slot is not None:
+            leave.slot.leave()
+        if leave.held is not None:
+            self._purse.settle(leave.held, leave.usage)
         if leave.ask is not None:
             self._warmth.settle(leave.ask, leave.read, self._clock.now())
         self._stop.changed()
@@ -130,32 +124,50 @@ class LocalClearance:
             await self._stop.next_change(None if wake is None else self._clock.sleep(wake - now))
         return None
 
-    async def _place(self, stack: AsyncExitStack, request: Request, *, again: bool) -> Slot | None:
+    async def _place(self, request: Request, *, again: bool) -> Slot | None:
         """Waits for a place in the air; None when the waiting line was emptied."""
         tokens = request.estimate_tokens() + self._purse.likely_output(request.max_tokens)
         try:
-            slot = await stack.enter_async_context(self._gate.slot(tokens, first=again))
+            slot = await self._gate.enter(tokens, first=again)
         except asyncio.CancelledError:
             if self._stop.stopping and not _is_cancelled():
                 return None
             raise
-        return None if self._stop.stopping else slot
+        if self._stop.stopping:
+            slot.leave()
+            return None
+        return slot
 
 
 @dataclass(slots=True, eq=False)
-class _Leave:
-    """One request that may go.
+class _Leave(AbstractAsyncContextManager["Leave | None"]):
+    """One request, from its question for leave until what it holds is given back.
 
     usage: what it cost; None where surely nothing was billed. read: of a prompt that was read, whatever
     the server told of it; None where none was.
     """
 
     clearance: LocalClearance
-    held: Reservation
+    request: Request
+    again: bool
+    held: Reservation | None = None
     ask: Ask | None = None
     slot: Slot | None = None
     usage: Usage | None = None
     read: Usage | None = None
+
+    async def __aenter__(self) -> Leave | None:
+        try:
+            await self.clearance.admit(self)
+        except BaseException:
+            self.clearance.give_back(self)
+            raise
+        return None if self.slot is None else self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None and self.slot is not None:  # it may have been sent
+            self.usage = self.usage or UNKNOWN
+        self.clearance.give_back(self)
 
     def started(self) -> None:
         self.clearance.begun(self.ask)

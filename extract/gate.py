@@ -12,7 +12,7 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -35,16 +35,23 @@ class Answered(Protocol):
 
 
 class Slot:
-    """One request's place in the air."""
+    """One request's place in the air. To be left, whatever comes of the request."""
 
-    def __init__(self, permit: Permit) -> None:
+    __slots__ = ("_gate", "limits", "permit", "reply")
+
+    def __init__(self, gate: Gate, permit: Permit) -> None:
+        self._gate = gate
         self.permit = permit
         self.reply: Reply | None = None
         self.limits: Mapping[str, str] = {}
 
     def settle(self, call: Answered) -> None:
-        """What came back; the place is free once the block of `gate.slot` is left."""
+        """What came back."""
         self.reply, self.limits = call.reply, call.limits
+
+    def leave(self) -> None:
+        """Frees the place. Without `settle` before, it teaches nothing."""
+        self._gate._leave(self.permit, self.reply, self.limits)
 
 
 @dataclass(slots=True, eq=False)
@@ -100,18 +107,22 @@ class Gate:
         with self._line.lock:
             return self._governor.stalled(now)
 
-    @asynccontextmanager
-    async def slot(self, tokens: float, *, first: bool = False) -> AsyncIterator[Slot]:
-        """Waits for a place and holds it for the block.
+    async def enter(self, tokens: float, *, first: bool = False) -> Slot:
+        """Waits for a place.
 
         tokens: estimate of input and output. first: ahead of the line, for a row that was in the
-        air before. Leaving the block without `settle` frees the place and teaches nothing.
+        air before.
         """
-        slot = Slot(await self._enter(tokens, at_front=first))
+        return Slot(self, await self._enter(tokens, at_front=first))
+
+    @asynccontextmanager
+    async def slot(self, tokens: float, *, first: bool = False) -> AsyncIterator[Slot]:
+        """The same for a block, at whose end the place is left."""
+        slot = await self.enter(tokens, first=first)
         try:
             yield slot
         finally:
-            self._leave(slot.permit, slot.reply, slot.limits)
+            slot.leave()
 
     async def close(self) -> None:
         """Ends the timer. Whoever still waits here is cancelled."""
@@ -151,7 +162,9 @@ class Gate:
     def _leave(self, permit: Permit, reply: Reply | None, limits: Mapping[str, str] | None = None) -> None:
         with self._line.lock:
             self._governor.settle(permit, reply, self._clock.now(), limits=limits or {})
-        self._pump()
+            waited_for = bool(self._line.waiters)
+        if waited_for:
+            self._pump()
 
     def _pump(self) -> None:
         """Lets in all that may go now, and sets the timer for the next."""
@@ -221,9 +234,9 @@ class Gates:
         """Requests that wait for their turn, at all addresses."""
         return sum(gate.waiting for gate in self._gates.values())
 
-    def slot(self, tokens: float, *, first: bool = False) -> AbstractAsyncContextManager[Slot]:
-        """As `Gate.slot`, at the address that requests go to now."""
-        return self._now().slot(tokens, first=first)
+    async def enter(self, tokens: float, *, first: bool = False) -> Slot:
+        """As `Gate.enter`, at the address that requests go to now."""
+        return await self._now().enter(tokens, first=first)
 
     def stalled(self, now: float) -> str | None:
         """As `Gate.stalled`, of the address that requests go to now."""

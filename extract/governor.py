@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -112,6 +112,10 @@ class Governor:
             for unit, limit in (("requests", pace.requests_per_minute), ("tokens", pace.tokens_per_minute))
             if limit is not None
         }
+        self._buckets: tuple[tuple[str, GivenRate | LearnedRate], ...] = (
+            *self._given.items(),
+            *self.rates.items(),
+        )
         self._episode = _Episode(Blame.OVERLOAD, 0)
         self._number = 0
         self._cool_until: float | None = None
@@ -140,7 +144,7 @@ class Governor:
         costs = self._costs(tokens)
         if self._rate_wait(costs, now) > 0:
             return None
-        for unit, bucket in self._buckets():
+        for unit, bucket in self._buckets:
             bucket.take(costs[unit], now)
         self._spread.take(now)
         probe = self.window.is_probe(self.in_flight)
@@ -172,12 +176,10 @@ class Governor:
         return {"requests": 1.0, "tokens": max(1.0, tokens * factor)}
 
     def _rate_wait(self, costs: dict[str, float], now: float) -> float:
-        waits = (bucket.wait(costs[unit], now) for unit, bucket in self._buckets())
-        return max(self._spread.wait(now), *waits)
-
-    def _buckets(self) -> Iterator[tuple[str, GivenRate | LearnedRate]]:
-        yield from self._given.items()
-        yield from self.rates.items()
+        longest = self._spread.wait(now)
+        for unit, bucket in self._buckets:
+            longest = max(longest, bucket.wait(costs[unit], now))
+        return longest
 
     def _cooling(self, now: float) -> bool:
         if self._cool_until is None:

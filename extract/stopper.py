@@ -19,6 +19,7 @@ class Stopper:
         self.stop: Stop | None = None
         self._stopped = asyncio.Event()
         self._bell = asyncio.Event()
+        self._listening = 0
 
     def __call__(self, stop: Stop | None) -> None:
         if stop is not None and self.stop is None:
@@ -33,12 +34,13 @@ class Stopper:
 
     def changed(self) -> None:
         """Something that rows wait for has changed: they look again."""
-        if not self._bell.is_set():
+        if self._listening:
             self._bell.set()
-            self._bell = asyncio.Event()
+            self._bell, self._listening = asyncio.Event(), 0
 
     async def next_change(self, timer: Coroutine[Any, Any, None] | None = None) -> None:
         """Waits for the next change or stop, or until the timer ends."""
+        self._listening += 1
         if timer is None:
             await self._bell.wait()
         else:

@@ -296,9 +296,10 @@ def test_what_one_address_refuses_holds_nobody_back_at_another() -> None:
         gates = Gates(lambda: leading[0], make)
 
         async def row(reply: Reply) -> None:
-            async with gates.slot(1.0) as slot:
-                went.append((leading[0], clock.now()))
-                slot.settle(Came(reply))
+            slot = await gates.enter(1.0)
+            went.append((leading[0], clock.now()))
+            slot.settle(Came(reply))
+            slot.leave()
 
         await row(Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=30.0))
         leading[0] = "fallback"
