@@ -95,9 +95,16 @@ def entries_of(inner: Node) -> Iterator[tuple[str, Node]]:
 
 def unrooted(value: Any) -> Any:
     """The value in a RootModel, or the value itself."""
-    while isinstance(value, RootModel):
+    while RootModel in type(value).__mro__:  # isinstance takes ten times as long here: Pydantic's metaclass
         value = value.root
     return value
+
+
+def may_miss(node: Any) -> bool:
+    """Whether a field under this node can be MISSING."""
+    if isinstance(node, dict) and (node.get("type") == "missing-sentinel" or node.get("default") is MISSING):
+        return True
+    return any(map(may_miss, _below(node)))
 
 
 def attribute_getter(name: str) -> Callable[[Any], Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,8 @@ def _enum_value(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
+    if type(value) is str and value.isascii():
+        return value
     value = _enum_value(value)
     if not isinstance(value, str):
         raise wrong(value, "text")
@@ -58,6 +60,8 @@ def _spelled(value: Any) -> str:
 
 
 def _int(value: Any) -> int:
+    if type(value) is int and value in _INT64:
+        return value
     value = _enum_value(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise wrong(value, "whole numbers")
@@ -137,15 +141,39 @@ def _uuid(value: Any) -> str:
     return str(value if isinstance(value, uuid.UUID) else uuid.UUID(_text(value)))
 
 
+Values = Sequence[Any]
+
+
+def _all_text(values: Values) -> bool:
+    try:
+        "".join(values).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _all_int(values: Values) -> bool:
+    return not values or (min(values) in _INT64 and max(values) in _INT64)
+
+
+def _any(values: Values) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A type that Polars and DuckDB both have; `convert` is the identity on what it returns."""
+    """A type that Polars and DuckDB both have; `convert` is the identity on what it returns.
+
+    exact: the Python type of which no value is lost where `fit` is true of all of them.
+    """
 
     name: str
     duckdb: str
     convert: Callable[[Any], Any]
     params: Mapping[str, Any] = field(default_factory=dict)
     as_stored: str = ""
+    exact: type | None = None
+    fit: Callable[[Values], bool] = _any
 
     def polars(self) -> pl.DataType:
         return dtype(self.name, self.params)
@@ -159,18 +187,22 @@ class Scalar:
     def verify(self, value: Any) -> None:
         self.plain(value)
 
+    def holds(self, values: Values) -> bool:
+        some = [value for value in values if value is not None]
+        return set(map(type, some)) <= {self.exact} and self.fit(some)
+
 
 _UTC = {"time_unit": "us", "time_zone": "UTC"}
 # DuckDB's INTERVAL cannot be read back by Polars and has three parts that compare oddly.
 _DURATION = Scalar("Duration", "BIGINT", _duration, {"time_unit": "us"}, as_stored="Int64")
 SCALARS: Mapping[str, Scalar] = {
-    "str": Scalar("String", "VARCHAR", _text),
-    "spelled": Scalar("String", "VARCHAR", _spelled),
-    "int": Scalar("Int64", "BIGINT", _int),
-    "float": Scalar("Float64", "DOUBLE", _float),
-    "bool": Scalar("Boolean", "BOOLEAN", _bool),
-    "bytes": Scalar("Binary", "BLOB", _bytes),
-    "date": Scalar("Date", "DATE", _date),
+    "str": Scalar("String", "VARCHAR", _text, exact=str, fit=_all_text),
+    "spelled": Scalar("String", "VARCHAR", _spelled, exact=str, fit=_all_text),
+    "int": Scalar("Int64", "BIGINT", _int, exact=int, fit=_all_int),
+    "float": Scalar("Float64", "DOUBLE", _float, exact=float),
+    "bool": Scalar("Boolean", "BOOLEAN", _bool, exact=bool),
+    "bytes": Scalar("Binary", "BLOB", _bytes, exact=bytes),
+    "date": Scalar("Date", "DATE", _date, exact=dt.date),
     "aware": Scalar("Datetime", "TIMESTAMP WITH TIME ZONE", _aware, _UTC),
     "naive": Scalar("Datetime", "TIMESTAMP", _naive, {"time_unit": "us"}),
     "time": Scalar("Time", "TIME", _time),
@@ -214,6 +246,9 @@ class Number:
     def verify(self, value: Any) -> None:
         self.plain(value)
 
+    def holds(self, values: Values) -> bool:
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -229,6 +264,8 @@ class Choice:
         return dtype("String", {})
 
     def plain(self, value: Any) -> str | None:
+        if type(value) is str and value in self.values:
+            return value
         value = _enum_value(value)
         if value is None:
             return None
@@ -238,3 +275,7 @@ class Choice:
 
     def verify(self, value: Any) -> None:
         self.plain(value)
+
+    def holds(self, values: Values) -> bool:
+        some = [value for value in values if value is not None]
+        return set(map(type, some)) <= {str} and set(some) <= set(self.values)

@@ -7,8 +7,9 @@ the type is decided before any value is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import RootModel
@@ -32,6 +33,7 @@ __all__ = [
     "Unwrapped",
     "Wrapped",
     "entries",
+    "plain_parts",
     "quote",
 ]
 
@@ -54,6 +56,9 @@ class Shape(Protocol):
 
     def verify(self, value: Any) -> None:
         """MisfitError for a plain object that Polars would refuse, round or cut silently."""
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        """A quick yes for many plain objects at once; after a no, `verify` has to look at each."""
 
 
 def quote(name: str) -> str:
@@ -82,6 +87,9 @@ class JsonText:
     def verify(self, value: Any) -> None:
         SCALARS["str"].plain(value)
 
+    def holds(self, values: Sequence[Any]) -> bool:
+        return SCALARS["str"].holds(values)
+
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
@@ -101,6 +109,9 @@ class Wrapped:
 
     def verify(self, value: Any) -> None:
         self.inner.verify(value)
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        return self.inner.holds(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +177,22 @@ class Items:
     def plain(self, value: Any) -> list[Any] | None:
         if value is None:
             return None
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        if type(value) is not list and (
+            isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
+        ):
             raise wrong(value, "lists")
-        items = [self._one(index, item) for index, item in enumerate(value)]
+        items: list[Any] = []
+        plain = self.item.plain
+        try:
+            for item in value:
+                items.append(plain(item))  # noqa: PERF401 - its length tells where it stopped
+        except MisfitError as misfit:
+            raise misfit.under(f"[{len(items)}]") from None
         return items if self.ordered else sorted(items, key=_order)
 
-    def _one(self, index: int, item: Any) -> Any:
-        try:
-            return self.item.plain(item)
-        except MisfitError as misfit:
-            raise misfit.under(f"[{index}]") from None
+    def holds(self, values: Sequence[Any]) -> bool:
+        lists = [value for value in values if value is not None]
+        return set(map(type, lists)) <= {list} and self.item.holds(list(chain.from_iterable(lists)))
 
     def verify(self, value: Any) -> None:
         if value is None:
@@ -203,14 +220,6 @@ class Part:
     shape: Shape
     get: Callable[[Any], Any]
 
-    def plain(self, value: Any) -> Any:
-        try:
-            return self.shape.plain(self.get(value))
-        except MisfitError as misfit:
-            raise misfit.under(self.name) from None
-        except (AttributeError, KeyError, IndexError, TypeError) as error:
-            raise MisfitError(f"cannot be read: {short(error)}", self.name) from error
-
     def verify(self, value: Any) -> None:
         try:
             self.shape.verify(value)
@@ -218,12 +227,25 @@ class Part:
             raise misfit.under(self.name) from None
 
 
+def plain_parts(parts: Iterable[Part], value: Any) -> dict[str, Any]:
+    """The parts of an object by name. Raises MisfitError that names the part."""
+    row: dict[str, Any] = {}
+    try:
+        for part in parts:
+            row[part.name] = part.shape.plain(part.get(value))
+    except MisfitError as misfit:
+        raise misfit.under(part.name) from None
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        raise MisfitError(f"cannot be read: {short(error)}", part.name) from error
+    return row
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """An object with known fields, as a struct."""
 
     parts: tuple[Part, ...]
-    extras: Callable[[Any], Iterable[str]] = lambda value: ()
+    extras: Callable[[Any], Collection[str]] = lambda value: ()
 
     @property
     def duckdb(self) -> str:
@@ -238,9 +260,9 @@ class Fields:
     def plain(self, value: Any) -> dict[str, Any] | None:
         if value is None:
             return None
-        if extra := sorted(self.extras(value)):
-            raise MisfitError(f"no field takes {short(extra)}")
-        return {part.name: part.plain(value) for part in self.parts}
+        if extra := self.extras(value):
+            raise MisfitError(f"no field takes {short(sorted(extra))}")
+        return plain_parts(self.parts, value)
 
     def verify(self, value: Any) -> None:
         if value is None:
@@ -252,6 +274,13 @@ class Fields:
             raise MisfitError(f"has the fields {short(list(value))}, the column has {short(declared)}")
         for part in self.parts:
             part.verify(value[part.name])
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        names = {part.name for part in self.parts}
+        structs = [value for value in values if value is not None]
+        return all(type(struct) is dict and struct.keys() == names for struct in structs) and all(
+            part.shape.holds([struct[part.name] for struct in structs]) for part in self.parts
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +329,9 @@ class Pairs:
             raise wrong(value, "mappings")
         for key, item in value.items():
             self._pair_verified(key, item)
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        return False
 
     def _pair_verified(self, key: Any, value: Any) -> None:
         if key is None or key != key:

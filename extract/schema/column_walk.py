@@ -25,6 +25,7 @@ from extract.schema.column_nodes import (
     extras_of,
     inner_of,
     item_getter,
+    may_miss,
     refs_of,
 )
 from extract.schema.column_scalars import SCALARS, Choice, Number, Scalar
@@ -77,6 +78,7 @@ class Walk:
         self._definitions = {d["ref"]: d for d in definitions_of(schema)}
         self._recursive = frozenset(r for r in self._definitions if r in self._reach(r))
         self._schema = schema
+        self._attribute = attribute_getter if may_miss(schema) else attrgetter
         self.json_text: list[str] = []
         self.notes: list[str] = []
 
@@ -277,7 +279,7 @@ class Walk:
             yield (
                 name,
                 entry["schema"],
-                item_getter(name) if node["type"] == "typed-dict" else attribute_getter(name),
+                item_getter(name) if node["type"] == "typed-dict" else self._attribute(name),
             )
         for entry in inner.get("computed_fields", ()):
             yield entry["property_name"], entry["return_schema"], attrgetter(entry["property_name"])

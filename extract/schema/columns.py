@@ -10,14 +10,14 @@ a field declared with `exclude=True` has none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from extract.schema.column_json import MisfitError, short
 from extract.schema.column_nodes import unrooted
-from extract.schema.column_types import Fields, Items, Pairs, Part, Shape, Wrapped, quote
+from extract.schema.column_types import Fields, Items, Pairs, Part, Shape, Wrapped, plain_parts, quote
 from extract.schema.column_walk import walk
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Columns(Mapping[str, "pl.DataType"]):
     parts: tuple[Part, ...]
     json_text: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    extras: Callable[[Any], Iterable[str]] = lambda value: ()
+    extras: Callable[[Any], Collection[str]] = lambda value: ()
     many: bool = False
 
     def __getitem__(self, name: str) -> pl.DataType:
@@ -98,9 +98,9 @@ class Columns(Mapping[str, "pl.DataType"]):
         outside its range, a lone surrogate, a key without a field.
         """
         value = unrooted(value)
-        if extra := sorted(self.extras(value)):
-            raise MisfitError(f"no column takes {short(extra)}")
-        return {part.name: part.plain(value) for part in self.parts}
+        if extra := self.extras(value):
+            raise MisfitError(f"no column takes {short(sorted(extra))}")
+        return plain_parts(self.parts, value)
 
     def frame(self, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         """Rows made by `row` as one frame of exactly the declared dtypes.
@@ -110,23 +110,17 @@ class Columns(Mapping[str, "pl.DataType"]):
         """
         import polars as pl
 
-        self._verify(rows)
-        series = [
-            pl.Series(name, [row[name] for row in rows], dtype=dtype, strict=True)
-            for name, dtype in self.polars.items()
-        ]
-        return pl.DataFrame(series)
-
-    def _verify(self, rows: Sequence[Mapping[str, Any]]) -> None:
         known = set(self.names)
         for index, row in enumerate(rows):
             if row.keys() != known:
                 raise MisfitError(f"row {index} has the columns {short(list(row))}, not {short(self.names)}")
-            try:
-                for part in self.parts:
-                    part.verify(row[part.name])
-            except MisfitError as misfit:
-                raise MisfitError(f"{misfit.reason} (row {index})", misfit.path) from None
+        values = {name: [row[name] for row in rows] for name in self.names}
+        doubtful = [part for part in self.parts if not part.shape.holds(values[part.name])]
+        if doubtful:
+            _verify(doubtful, rows)
+        return pl.DataFrame(
+            [pl.Series(name, values[name], dtype=dtype, strict=True) for name, dtype in self.polars.items()]
+        )
 
     # ------------------------------------------------------------ DuckDB
 
@@ -175,6 +169,16 @@ def columns_of(model: Any, *, many: bool = False) -> Columns:
     walked = walk(model)
     parts = walked.parts(many=many)
     return Columns(parts, tuple(walked.json_text), tuple(walked.notes), walked.extras(many=many), many)
+
+
+def _verify(parts: Sequence[Part], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Looks at the values one by one, for the row that a misfit is in."""
+    for index, row in enumerate(rows):
+        try:
+            for part in parts:
+                part.verify(row[part.name])
+        except MisfitError as misfit:
+            raise MisfitError(f"{misfit.reason} (row {index})", misfit.path) from None
 
 
 def _twins(parts: Sequence[Part], path: str) -> Iterator[str]:

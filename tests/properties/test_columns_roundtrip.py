@@ -241,6 +241,34 @@ def test_columns_depend_on_the_type_alone(kind: Kind) -> None:
     assert columns.frame([nulls]).schema == columns.polars
 
 
+PLAIN = st.recursive(
+    st.one_of(
+        st.none() | st.booleans() | st.floats() | st.dates() | st.datetimes() | st.binary(max_size=2),
+        st.sampled_from([0, 2**63 - 1, 2**63, "a", "ü", "yes", "\ud800", Colour.RED, Level.LOW, Decimal(1)]),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["f0", "f1"]), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(KINDS, st.lists(PLAIN, max_size=3))
+def test_a_quick_yes_to_a_column_is_a_yes_to_each_value(kind: Kind, values: list[Any]) -> None:
+    for part in columns_of(kind.annotation).parts:
+        if part.shape.holds(values):
+            for value in values:
+                part.verify(value)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(tables())
+def test_rows_are_held_by_their_columns(table: tuple[Kind, list[BaseModel]]) -> None:
+    columns = columns_of(table[0].annotation)
+    for value in table[1]:
+        for part in columns.parts:
+            part.verify(columns.row(value)[part.name])
+
+
 def test_a_table_read_from_a_closed_file(tmp_path: Path) -> None:
     class Row(BaseModel):
         text: str
