@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from extract.evidence import Source
 from extract.judge import Judge, Judgement, answer_text
 from extract.outcome import Accepted, DeadLetter, Outcome, Reason
 from extract.prompt import reask_text
-from extract.protocol.models import card
 from extract.protocol.reply import Action, Fault, Message, Reply
 from extract.protocol.request import Request
 from extract.protocol.usage import UNKNOWN, Usage
@@ -32,8 +31,7 @@ Kind = Literal["first", "retry", "reask", "doubled"]
 DOUBLINGS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One request of a row.
 
     number: 1 for the first. left: requests that the row may still cost, this one included.
@@ -47,8 +45,7 @@ class Attempt:
     about: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """What came of an attempt.
 
     sent: requests that it took, retries of the transport included; refusals for a rate limit do not
@@ -106,7 +103,7 @@ def converse(key: str, request: Request, source: Source, judge: Judge, limits: L
 
 
 def _too_long(key: str, request: Request) -> DeadLetter | None:
-    context = card(request.envelope.model).context
+    context = request.envelope.card.context
     needed = request.estimate_tokens() + request.max_tokens
     if needed <= context:
         return None
@@ -162,7 +159,7 @@ def _reask(key: str, course: _Course, message: Message, judged: Judgement, limit
 
 def _double(key: str, course: _Course) -> Outcome | None:
     """The same request with twice the room, as far as the context goes."""
-    room = card(course.request.envelope.model).context - course.request.estimate_tokens()
+    room = course.request.envelope.card.context - course.request.estimate_tokens()
     wider = min(course.request.max_tokens * 2, room)
     if course.doublings >= DOUBLINGS or wider <= course.request.max_tokens:
         expected = (

@@ -6,9 +6,7 @@ Five stages, strict in each: message, JSON, JSON Schema, decode and Pydantic (th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from extract.evidence import Source, evidence_fields, ground
 from extract.protocol.reply import Message
@@ -30,8 +28,7 @@ _COMPLETE = frozenset({"end_turn", None})  # some servers never set a stop reaso
 _SEARCH_RESULT = "web_search_tool_result"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What the judge says of one reply.
 
     text: the answer's text as it came, for the store and for dead letters.
@@ -118,15 +115,14 @@ class Judge:
 
 def answer_text(content: list[dict[str, Any]]) -> str:
     """The text blocks joined in order; with server-side search, those after the last result."""
-    return "".join(block.get("text") or "" for block in _answer_blocks(content))
-
-
-def _answer_blocks(content: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    start = 0
-    for index, block in enumerate(content):
-        if block.get("type") == _SEARCH_RESULT:
-            start = index + 1
-    return (block for block in content[start:] if block.get("type") == "text")
+    texts: list[str] = []
+    for block in content:
+        kind = block.get("type")
+        if kind == "text":
+            texts.append(block.get("text") or "")
+        elif kind == _SEARCH_RESULT:
+            texts.clear()
+    return "".join(texts)
 
 
 def _stage_message(message: Message, text: str) -> Judgement | None:

@@ -74,7 +74,7 @@ def _numbered(talk: Conversation, before: int) -> Conversation:
     try:
         attempt = next(talk)
         while True:
-            attempt = talk.send((yield replace(attempt, number=attempt.number + before)))
+            attempt = talk.send((yield attempt._replace(number=attempt.number + before)))
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome

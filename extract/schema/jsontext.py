@@ -34,9 +34,11 @@ class JsonTextError(ValueError):
 def unwrap(text: str) -> str:
     """The text without white space, a byte order mark and one code fence around the whole of it."""
     text = text.strip(_BLANK)
+    if not text.startswith("```"):
+        return text
     ticks = len(text) - len(text.lstrip("`"))
     first, newline, rest = text.partition("\n")
-    if ticks < 3 or not newline or not _is_info(first[ticks:].strip()):
+    if not newline or not _is_info(first[ticks:].strip()):
         return text
     body, newline, last = rest.rpartition("\n")
     if not newline or last.strip() != "`" * ticks:
@@ -75,10 +77,12 @@ def _inspect(value: Any) -> None:
         below: list[Any] = []
         for item in level:
             kind = type(item)
+            if kind is str:
+                continue
             if kind is dict or kind is list:
                 if depth == MAX_DEPTH:
                     raise JsonTextError(f"more than {MAX_DEPTH} levels", _SHALLOW)
-                below.extend(item.values() if kind is dict else item)
+                below += item.values() if kind is dict else item
             elif kind is float:
                 if item - item != 0.0:
                     raise JsonTextError("a number that overflows", "numbers within the range of a double")
@@ -122,9 +126,13 @@ def _near(text: str, spot: int) -> str:
     return shorten(repr(text[max(spot - 10, 0) : spot + 40]), 80)
 
 
+# an encoder is made once: `json.dumps` with options of one's own makes one at each call
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def write(value: Any) -> str:
     """The compact canonical text of a JSON value, in the order it has; raises ValueError for NaN."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(value)
 
 
 def show(value: Any, limit: int = 120) -> str:
