@@ -86,13 +86,15 @@ def estimate_text(text: str) -> int:
 
 def estimate_blocks(blocks: Iterable[Block]) -> int:
     """Tokens of content blocks; a picture counts as one of the size of a page."""
-    return sum(_estimate(block) for block in blocks)
-
-
-def _estimate(block: Block) -> int:
-    if block.get("type") == "image":
-        return IMAGE_TOKENS
-    return sum(estimate_text(value) for value in block.values() if isinstance(value, str))
+    tokens = 0
+    for block in blocks:
+        if block.get("type") == "image":
+            tokens += IMAGE_TOKENS
+            continue
+        for value in block.values():
+            if isinstance(value, str):
+                tokens += estimate_text(value)
+    return tokens
 
 
 def digested(block: Block) -> Block:

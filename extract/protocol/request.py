@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from extract.protocol import chat
 from extract.protocol.blocks import Block, digested, estimate_blocks, estimate_text, searches, text_block
@@ -26,11 +27,24 @@ PATHS = {"messages": "/v1/messages", "chat": "/v1/chat/completions"}
 # an encoder is made once: `json.dumps` with options of one's own makes one at each call
 _OUT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_TEXT_BLOCK = ["type", "text"]
 
 
 def dumps(value: Any) -> str:
     """JSON as it goes out: compact, keys in their order."""
     return _OUT.encode(value)
+
+
+def _only_text(blocks: Sequence[Block]) -> str | None:
+    """The text of the one block that nearly all rows are; None for anything else.
+
+    Its JSON is written by hand, with the encoder's own function for strings: an encoder takes as long to
+    start as to write a text.
+    """
+    if len(blocks) != 1 or list(block := blocks[0]) != _TEXT_BLOCK or block["type"] != "text":
+        return None
+    text = block["text"]
+    return text if type(text) is str else None
 
 
 def to_bytes(text: str) -> bytes:
@@ -42,27 +56,21 @@ def to_bytes(text: str) -> bytes:
         return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text).encode()
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """One turn of the conversation. `blocks` are never changed."""
 
     role: Literal["user", "assistant"]
     blocks: Sequence[Block]
 
-    @cached_property
-    def messages_json(self) -> str:
-        """As the Messages API takes it."""
-        return dumps({"role": self.role, "content": list(self.blocks)})
-
-    @cached_property
-    def chat_json(self) -> str:
-        """As chat completions take it."""
-        make = chat.user_message if self.role == "user" else chat.assistant_message
-        return dumps(make(self.blocks))
-
     def on(self, wire: Wire) -> str:
         """The turn's JSON on a wire."""
-        return self.messages_json if wire == "messages" else self.chat_json
+        if wire == "chat":
+            make = chat.user_message if self.role == "user" else chat.assistant_message
+            return dumps(make(self.blocks))
+        text = _only_text(self.blocks)
+        if text is None:
+            return dumps({"role": self.role, "content": list(self.blocks)})
+        return f'{{"role":"{self.role}","content":[{{"type":"text","text":{encode_basestring(text)}}}]}}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +124,16 @@ class Envelope:
 
     def request(self, blocks: Sequence[Block]) -> Request:
         """The first request of a row."""
-        return Request(self, (Turn("user", tuple(blocks)),), self.max_tokens)
+        turns = (Turn("user", tuple(blocks)),)
+        return Request(self, turns, self.max_tokens, self.estimate_tokens(blocks))
 
-    def fingerprint(self, blocks: Iterable[Block], *, replicate: int = 0) -> str:
+    def fingerprint(self, blocks: Sequence[Block], *, replicate: int = 0) -> str:
         """SHA-256 over everything that decides the answer to a row, as hex.
 
         replicate: numbers deliberate repeats of the same request.
         """
         digest = self._shared_hash.copy()
-        _add_part(digest, _canonical([digested(block) for block in blocks]))
+        _add_part(digest, _canonical_blocks(blocks))
         _add_part(digest, str(replicate))
         return digest.hexdigest()
 
@@ -227,18 +236,18 @@ _STREAM = {
 }
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request: the envelope, the turns of one row, and its max_tokens."""
+class Request(NamedTuple):
+    """One request: the envelope, the turns of one row, its max_tokens, and an estimate of its input."""
 
     envelope: Envelope
     turns: tuple[Turn, ...]
     max_tokens: int
+    input_tokens: int
 
     def body(self, *, stream: bool = False) -> bytes:
         """The bytes to send."""
         envelope = self.envelope
-        turns = ",".join(turn.on(envelope.wire) for turn in self.turns)
+        turns = ",".join([turn.on(envelope.wire) for turn in self.turns])
         asked = _STREAM[envelope.wire] if stream else b""
         return b"".join(
             (envelope._head, str(self.max_tokens).encode(), asked, envelope._tail, to_bytes(turns), b"]}")
@@ -246,20 +255,17 @@ class Request:
 
     def again(self, *, max_tokens: int) -> Request:
         """The same question with other room for the answer."""
-        return replace(self, max_tokens=max_tokens)
+        return self._replace(max_tokens=max_tokens)
 
     def reask(self, message: Message, text: str) -> Request:
         """The conversation so far with the model's own blocks, unchanged, and one more user turn."""
-        said = Turn("assistant", tuple(message.content))
-        return replace(self, turns=(*self.turns, said, Turn("user", (text_block(text),))))
+        more = (Turn("assistant", tuple(message.content)), Turn("user", (text_block(text),)))
+        tokens = self.input_tokens + sum(estimate_blocks(turn.blocks) for turn in more)
+        return self._replace(turns=(*self.turns, *more), input_tokens=tokens)
 
     def estimate_tokens(self) -> int:
         """Input tokens, estimated from their letters."""
-        return self._tokens
-
-    @cached_property
-    def _tokens(self) -> int:
-        return self.envelope.prefix_tokens + sum(estimate_blocks(turn.blocks) for turn in self.turns)
+        return self.input_tokens
 
     def as_json(self) -> dict[str, Any]:
         """For people and for dead letters: the prefix and pictures as digests."""
@@ -280,8 +286,14 @@ def _canonical(value: Any) -> str:
     return _SORTED.encode(value)
 
 
+def _canonical_blocks(blocks: Sequence[Block]) -> str:
+    text = _only_text(blocks)
+    if text is None:
+        return _canonical([digested(block) for block in blocks])
+    return f'[{{"text":{encode_basestring_ascii(text)},"type":"text"}}]'
+
+
 def _add_part(digest: hashlib._Hash, text: str) -> None:
     """Length first, so that no two lists of parts run into the same bytes."""
     data = text.encode("utf-8", "surrogatepass")
-    digest.update(len(data).to_bytes(8, "big"))
-    digest.update(data)
+    digest.update(len(data).to_bytes(8, "big") + data)

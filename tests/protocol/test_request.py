@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extract.errors import RequestError
-from extract.protocol.blocks import image_block, image_url_block, text_block, web_search
+from extract.protocol.blocks import digested, image_block, image_url_block, text_block, web_search
 from extract.protocol.models import CONTEXT
 from extract.protocol.reply import Message
-from extract.protocol.request import Envelope
+from extract.protocol.request import Envelope, Turn, _canonical_blocks, dumps
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "title": "Parcel note"}
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(4)
@@ -207,6 +209,34 @@ def test_rows_repeats_and_pictures_have_fingerprints_of_their_own() -> None:
     ]
     prints = {made.fingerprint(row) for row in rows} | {made.fingerprint(rows[0], replicate=1)}
     assert len(prints) == 7
+
+
+ANY_BLOCKS = st.lists(
+    st.one_of(
+        st.text().map(text_block),
+        st.text(st.characters()).map(lambda text: {"type": "text", "text": text}),
+        st.sampled_from(['"\\\x00\x1f\x7f\u2028', "\ud800", ""]).map(
+            lambda text: {"type": "text", "text": text}
+        ),
+        st.sampled_from(
+            [
+                {"text": "x", "type": "text"},
+                {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}},
+                {"type": "thinking", "text": "x"},
+                {"type": "text", "text": None},
+                image_block(PNG),
+            ]
+        ),
+    ),
+    max_size=2,
+)
+
+
+@given(ANY_BLOCKS)
+def test_a_text_written_by_hand_is_what_the_encoder_writes(blocks: list[dict[str, Any]]) -> None:
+    assert Turn("user", blocks).on("messages") == dumps({"role": "user", "content": blocks})
+    written = json.dumps([digested(block) for block in blocks], sort_keys=True, separators=(",", ":"))
+    assert _canonical_blocks(blocks) == written
 
 
 def test_the_fingerprint_is_the_same_in_another_process() -> None:
