@@ -7,7 +7,6 @@ its input, and as output twice the 99th percentile of what was seen, at most `ma
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import dataclass
 from decimal import Decimal
@@ -155,7 +154,7 @@ class Purse:
 
     def _learn(self, reservation: Reservation, usage: Usage) -> None:
         self._outputs.add(usage.output or 0)
-        if reservation.input_estimate > 0:
+        if self._limited and reservation.input_estimate > 0:
             self._input_ratio.add((usage.total_input or 0) / reservation.input_estimate)
 
     def _estimate(self, input_tokens: int, max_tokens: int, ttl: str | None, web_searches: int) -> Spent:
@@ -186,24 +185,29 @@ class Purse:
 
 
 class Percentile:
-    """The 99th percentile of the last values; None until there are enough to say."""
+    """The 99th percentile of the last two thousand values; None until there are enough to say.
+
+    Found anew when a twentieth of the values is new: sorting them for each costs more than it tells.
+    """
 
     def __init__(self) -> None:
-        self._order: deque[float] = deque()
-        self._sorted: list[float] = []
+        self._last: deque[float] = deque(maxlen=_REMEMBER)
+        self._new = 0
+        self._found: float | None = None
 
     @property
     def value(self) -> float | None:
         """By nearest rank."""
-        count = len(self._sorted)
-        return None if count < _LEARN_FROM else self._sorted[min(count - 1, math.ceil(0.99 * count) - 1)]
+        count = len(self._last)
+        if count >= _LEARN_FROM and (self._found is None or self._new * 20 >= count):
+            self._found = sorted(self._last)[math.ceil(0.99 * count) - 1]
+            self._new = 0
+        return self._found
 
     def add(self, value: float) -> None:
-        """One more; the oldest is forgotten beyond two thousand."""
-        self._order.append(value)
-        insort(self._sorted, value)
-        if len(self._order) > _REMEMBER:
-            del self._sorted[bisect_left(self._sorted, self._order.popleft())]
+        """One more."""
+        self._last.append(value)
+        self._new += 1
 
 
 def _sum(left: int | None, right: int | None) -> int | None:

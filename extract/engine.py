@@ -8,9 +8,9 @@ they are counted. Knows nothing of HTTP, of DuckDB or of what a terminal shows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from extract.breaker import Breaker, Stop
 from extract.committer import Committer
@@ -19,7 +19,7 @@ from extract.errors import InputError
 from extract.evidence import Source
 from extract.outcome import Accepted, DeadLetter, Outcome
 from extract.prompt import Rendered, Unsendable
-from extract.protocol.usage import Usage
+from extract.protocol.usage import UNKNOWN
 from extract.report import Tally
 from extract.schema.finding import Finding
 from extract.stopper import Stopper
@@ -48,11 +48,18 @@ class Courier(Protocol):
         ...
 
 
+class _End(NamedTuple):
+    """What equal rows need to know of an outcome; the row itself, with its pictures, may go."""
+
+    outcome: Outcome
+    output: Sequence[Mapping[str, Any]]
+
+
 @dataclass(slots=True)
 class _Asked:
     """A fingerprint that is being asked for, until its outcome is durable."""
 
-    settled: Settled | None = None
+    end: _End | None = None
     followers: list[Item] = field(default_factory=list)
 
 
@@ -82,8 +89,8 @@ class Engine:
         self._size = concurrency
         self._queue: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._size * 2)
         self._asked: dict[str, _Asked] = {}
-        self._died: dict[str, Settled] = {}
-        self._landed: dict[str, Settled] = {}  # committed since the feeder last asked the store
+        self._died: dict[str, _End] = {}
+        self._landed: dict[str, _End] = {}  # committed since the feeder last asked the store
         self._failure: BaseException | None = None
         self._known: asyncio.Task[None] | None = None  # the commit of what the store knew of a batch
         self._committer = Committer(self._commit, full=_FULL, crowd=concurrency // 2)
@@ -173,7 +180,9 @@ class Engine:
             same = known is not None and known.state == "accepted" and known.fingerprint == item.fingerprint
             if same and self._ledger.stands:
                 return Settled(item, accepted, unchanged=True, spared=answer.usage)
-            return replace(self._fit(item, accepted), unchanged=same, spared=answer.usage)
+            settled = self._fit(item, accepted)
+            settled.unchanged, settled.spared = same, answer.usage
+            return settled
         if self._work.redriven is None and _is_dead(known, item):
             letter = DeadLetter(item.key, known.reason or "invalid")  # type: ignore[union-attr, arg-type]
             return Settled(item, letter, left=True)
@@ -189,13 +198,13 @@ class Engine:
 
     async def _ask(self, item: Item) -> None:
         """Queues a row, or ties it to an equal one that is being asked or has just been."""
-        if settled := self._died.get(item.fingerprint) or self._landed.get(item.fingerprint):
-            await self._committer.put(_share(item, settled))
+        if end := self._died.get(item.fingerprint) or self._landed.get(item.fingerprint):
+            await self._committer.put(_share(item, end))
         elif asked := self._asked.get(item.fingerprint):
-            if asked.settled is None:
+            if asked.end is None:
                 asked.followers.append(item)
             else:
-                await self._committer.put(_share(item, asked.settled))
+                await self._committer.put(_share(item, asked.end))
         else:
             self._asked[item.fingerprint] = _Asked()
             await self._queue.put(item)
@@ -246,9 +255,9 @@ class Engine:
         # what may be in flight
         hand_over = self._committer.put if settled.ticket is not None else self._committer.land
         await hand_over(settled)
-        asked.settled = settled  # equal rows come after it: they have no answer of their own
-        for follower in asked.followers:
-            await self._committer.put(_share(follower, settled))
+        asked.end = _End(settled.outcome, settled.output)
+        for follower in asked.followers:  # equal rows come after it: they have no answer of their own
+            await self._committer.put(_share(follower, asked.end))
 
     async def _keep(self, item: Item) -> None:
         """What a row has cost so far, whatever becomes of it."""
@@ -290,7 +299,8 @@ class Engine:
                 continue
             if not entry.left and self._asked.pop(entry.item.fingerprint, None) is not None:
                 dead = isinstance(entry.outcome, DeadLetter)
-                (self._died if dead else self._landed)[entry.item.fingerprint] = _light(entry)
+                ended = self._died if dead else self._landed
+                ended[entry.item.fingerprint] = _End(entry.outcome, entry.output)
         await self._publish([entry.outcome for entry in entries if entry.outcome is not None])
 
     def _count(self, entry: Settled) -> None:
@@ -318,17 +328,10 @@ async def _in_turns(work: Callable[[Given], Made], given: Sequence[Given]) -> li
     return made
 
 
-def _light(entry: Settled) -> Settled:
-    """What equal rows need to know of an outcome: the row itself, with its pictures, may go."""
-    item = entry.item
-    return replace(entry, item=Item(item.position, item.key, {}, Unsendable("", ""), item.fingerprint))
-
-
-def _share(item: Item, settled: Settled) -> Settled:
+def _share(item: Item, end: _End) -> Settled:
     """The outcome of an equal row, paid for there."""
-    assert settled.outcome is not None
-    outcome = replace(settled.outcome, key=item.key, attempts=0, usage=Usage())
-    return Settled(item, outcome, settled.output, shared=True, spared=settled.outcome.usage)
+    outcome = replace(end.outcome, key=item.key, attempts=0, usage=UNKNOWN)
+    return Settled(item, outcome, end.output, shared=True, spared=end.outcome.usage)
 
 
 def _is_dead(known: RowRow | None, item: Item) -> bool:

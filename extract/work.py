@@ -289,7 +289,7 @@ class Ledger:
             attempts=outcome.attempts,
             evidence=json.dumps(outcome.evidence) if self._work.judge.wants_evidence else None,
         )
-        return [answer] if asked == answer.fingerprint else [answer, replace(answer, fingerprint=asked)]
+        return [answer] if asked == answer.fingerprint else [answer, answer._replace(fingerprint=asked)]
 
     def _asked(self, item: Item) -> str:
         """The fingerprint that the row is known by from run to run."""

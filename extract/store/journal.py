@@ -11,18 +11,18 @@ import json
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from decimal import Decimal
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from zlib import crc32
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from extract.protocol.usage import Usage
 from extract.store.rows import AnswerRow, CallRow
 
 _LARGE = 1 << 18  # bytes after which the other file takes over, if all of it is in the database
-_ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str).encode
 
 Row = TypeVar("Row", CallRow, AnswerRow)
 
@@ -125,26 +125,23 @@ def journal_paths(store: Path) -> list[Path]:
     return [store.with_name(f"{store.name}.paid-{number}") for number in (1, 2)]
 
 
+def _plain(value: Any) -> Any:
+    """As `to_json` writes it."""
+    return asdict(value) if isinstance(value, Usage) else str(value)
+
+
 # -- lines -------------------------------------------------------------------------------------
 
-_USAGE = attrgetter(*(f.name for f in fields(Usage)))
-_CALL = attrgetter(*(f.name for f in fields(CallRow)))
-_ANSWER = attrgetter(*(f.name for f in fields(AnswerRow)))
-_USAGE_AT = {kind: [f.name for f in fields(kind)].index("usage") for kind in (CallRow, AnswerRow)}
-_COST_AT = {kind: [f.name for f in fields(kind)].index("cost") for kind in (CallRow, AnswerRow)}
+_ESCAPED = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
 
 
 def _line(calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> bytes:
     """A checksum and the entry as JSON, whose text never holds a line break."""
-    held = [[_flat(_CALL(call), CallRow) for call in calls], [_flat(_ANSWER(a), AnswerRow) for a in answers]]
-    text = _ENCODE(held).encode()
+    try:
+        text = to_json((calls, answers))
+    except PydanticSerializationError:  # half a surrogate pair, which no UTF-8 can hold
+        text = _ESCAPED((calls, answers)).encode()
     return b"%08x %b\n" % (crc32(text), text)
-
-
-def _flat(values: tuple[Any, ...], kind: type[CallRow] | type[AnswerRow]) -> list[Any]:
-    flat = list(values)
-    flat[_USAGE_AT[kind]] = _USAGE(flat[_USAGE_AT[kind]])
-    return flat
 
 
 def _read(line: bytes) -> Paid | None:
@@ -155,13 +152,10 @@ def _read(line: bytes) -> Paid | None:
         calls, answers = json.loads(text)
     except ValueError:
         return None
-    return Paid(
-        tuple(_row(values, CallRow) for values in calls), tuple(_row(values, AnswerRow) for values in answers)
-    )
+    return Paid(tuple(_row(CallRow, one) for one in calls), tuple(_row(AnswerRow, one) for one in answers))
 
 
-def _row(values: list[Any], kind: type[Row]) -> Row:
-    usage, cost = _USAGE_AT[kind], _COST_AT[kind]
-    values[usage] = Usage(*values[usage])
-    values[cost] = None if values[cost] is None else Decimal(values[cost])
-    return kind(*values)
+def _row(kind: type[Row], values: list[Any]) -> Row:
+    row = kind(*values)
+    cost = None if row.cost is None else Decimal(row.cost)
+    return row._replace(usage=Usage(**cast(dict[str, Any], row.usage)), cost=cost)

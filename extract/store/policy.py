@@ -70,8 +70,8 @@ class Policy:
         if not self.private:
             return calls, answers
         return (
-            [replace(call, fault=self.fault(call.fault)) for call in calls],
-            [replace(answer, evidence=self.evidence(answer.evidence)) for answer in answers],
+            [call._replace(fault=self.fault(call.fault)) for call in calls],
+            [answer._replace(evidence=self.evidence(answer.evidence)) for answer in answers],
         )
 
     def _input(self, values: Mapping[str, Any] | None, *, kept: bool) -> Any:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from extract.protocol.usage import Usage
+from extract.protocol.usage import UNKNOWN, Usage
 
 if TYPE_CHECKING:
     import duckdb
@@ -61,8 +61,7 @@ class RunEnd:
     counts: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CallRow:
+class CallRow(NamedTuple):
     """One request that was sent. `key` is None for a request that served no single row (warming).
 
     about: JSON, the places that a re-ask was about.
@@ -78,7 +77,7 @@ class CallRow:
     request_id: str | None = None
     stop_reason: str | None = None
     fault: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
     cost: Decimal | None = None
     latency: float | None = None
     started_at: float | None = None
@@ -87,8 +86,7 @@ class CallRow:
     about: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
+class AnswerRow(NamedTuple):
     """An accepted reply that is already paid for.
 
     answer: its JSON text in the wire shape. evidence: JSON, where its values stand in the source.
@@ -100,14 +98,13 @@ class AnswerRow:
     run_id: str | None = None
     request_id: str | None = None
     finished_at: float | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
     cost: Decimal | None = None
     attempts: int = 1
     evidence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RowRow:
+class RowRow(NamedTuple):
     """Where one row of a job stands. `reused`: answered without a request in this run."""
 
     job: str

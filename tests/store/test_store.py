@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -29,8 +28,7 @@ def again(store: Store) -> Store:
 
 
 def test_a_committed_answer_is_there_after_opening_again(store: Store) -> None:
-    given = replace(
-        answer("a"),
+    given = answer("a")._replace(
         model="kimi-k3.1-pro",
         request_id="req_1",
         finished_at=1_234.5,
@@ -67,7 +65,7 @@ def test_an_answer_that_was_looked_for_in_vain_is_written_once_and_replaced_late
 
 
 def test_states_are_of_one_job(store: Store) -> None:
-    mine, other = row("a", 4, reused=True), replace(row("a"), job="other", state="dead", reason="refused")
+    mine, other = row("a", 4, reused=True), row("a")._replace(job="other", state="dead", reason="refused")
     commit(store, rows=[mine, other])
     assert store.states(JOB, ["a", "b"]).result() == {"a": mine}
     assert store.states("other").result() == {"a": other}
@@ -98,7 +96,7 @@ def test_answers_of_a_run_include_those_paid_for_earlier(store: Store) -> None:
 
 
 def test_equal_rows_share_one_answer(store: Store) -> None:
-    twin = replace(row("b", 1), fingerprint="print-a")
+    twin = row("b", 1)._replace(fingerprint="print-a")
     commit(store, answers=[answer("a")], rows=[row("a"), twin])
     assert store.answers_of(RUN)["key"].to_list() == ["a", "b"]
 
@@ -232,7 +230,7 @@ def test_lineage_is_the_whole_history_of_a_row(store: Store) -> None:
 
 def test_lineage_of_a_row_that_shares_an_answer_shows_who_paid(store: Store) -> None:
     commit(store, calls=[call("a")], answers=[answer("a")])
-    commit(store, rows=[replace(row("twin"), fingerprint="print-a", reused=True)])
+    commit(store, rows=[row("twin")._replace(fingerprint="print-a", reused=True)])
     assert store.lineage(JOB, "twin")["calls"]["key"].to_list() == ["a"]
 
 
