@@ -11,10 +11,11 @@ import json
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from zlib import crc32
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -125,23 +126,28 @@ def journal_paths(store: Path) -> list[Path]:
     return [store.with_name(f"{store.name}.paid-{number}") for number in (1, 2)]
 
 
-def _plain(value: Any) -> Any:
-    """As `to_json` writes it."""
-    return asdict(value) if isinstance(value, Usage) else str(value)
-
-
 # -- lines -------------------------------------------------------------------------------------
 
-_ESCAPED = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
+_ESCAPED = json.JSONEncoder(separators=(",", ":"), default=str).encode
+_USAGE_AT = {kind: kind._fields.index("usage") for kind in (CallRow, AnswerRow)}
+_USAGE = attrgetter(*(f.name for f in fields(Usage)))
 
 
 def _line(calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> bytes:
     """A checksum and the entry as JSON, whose text never holds a line break."""
+    held = [_flat(call) for call in calls], [_flat(answer) for answer in answers]
     try:
-        text = to_json((calls, answers))
+        text = to_json(held)
     except PydanticSerializationError:  # half a surrogate pair, which no UTF-8 can hold
-        text = _ESCAPED((calls, answers)).encode()
+        text = _ESCAPED(held).encode()
     return b"%08x %b\n" % (crc32(text), text)
+
+
+def _flat(row: CallRow | AnswerRow) -> list[Any]:
+    """Its values; the usage as a tuple, which is written in a third of the time."""
+    values: list[Any] = list(row)
+    values[_USAGE_AT[type(row)]] = _USAGE(row.usage)
+    return values
 
 
 def _read(line: bytes) -> Paid | None:
@@ -156,6 +162,6 @@ def _read(line: bytes) -> Paid | None:
 
 
 def _row(kind: type[Row], values: list[Any]) -> Row:
+    values[_USAGE_AT[kind]] = Usage(*values[_USAGE_AT[kind]])
     row = kind(*values)
-    cost = None if row.cost is None else Decimal(row.cost)
-    return row._replace(usage=Usage(**cast(dict[str, Any], row.usage)), cost=cost)
+    return row if row.cost is None else row._replace(cost=Decimal(row.cost))
