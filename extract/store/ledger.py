@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from extract.errors import StoreError, StoreVersionError
 from extract.store import schema
+from extract.store.checkpoint import Checkpoints
 from extract.store.connect import Opened
 from extract.store.frames import frame_of, select_list
 from extract.store.rows import RunEnd, RunStart
-from extract.store.sql import SOURCE, clean, learn, quote, run_with, transaction
+from extract.store.sql import SOURCE, clean, learn, quote, run_with, transaction, unlearn
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +30,7 @@ class Ledger:
         self.path = opened.path
         self.schema = opened.qualified(schema.SCHEMA)
         self._library = library
+        self._checkpoints = Checkpoints(opened)
 
     def table(self, name: str) -> str:
         """A table of the store, quoted and qualified."""
@@ -49,6 +51,13 @@ class Ledger:
         """Run `work` in one transaction: all of it is durable afterwards, or nothing."""
         with transaction(self.con):
             work()
+        self._checkpoints.after_commit()
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._checkpoints.close()
+        unlearn(self.con)
+        self.con.close()
 
     def _version(self) -> int | None:
         tables = self._fetch(

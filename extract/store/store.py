@@ -27,7 +27,6 @@ from extract.store.policy import Policy
 from extract.store.readers import Readers
 from extract.store.rows import AnswerRow, Batch, CallRow, Keep, LabelRow, RowRow, RunEnd, RunStart, Sink
 from extract.store.schema import LABELS
-from extract.store.sql import unlearn
 from extract.store.status import status_path, write_status
 from extract.store.writer import Writer
 
@@ -53,7 +52,7 @@ class Store(Readers):
         self._writer = Writer(self._outputs.commit)
         self._journal = Journal(opened.path)
         # closed with the process, or when nobody has it any more, as one in memory that a run holds
-        self._end = weakref.finalize(self, _close, self._writer, self._outputs, self._journal, opened)
+        self._end = weakref.finalize(self, _close, self._writer, self._outputs, self._journal, self._ledger)
         self.policy = policy
 
     @classmethod
@@ -268,15 +267,14 @@ class Store(Readers):
                 del _open[self.path.resolve()]
 
 
-def _close(writer: Writer, outputs: Outputs, journal: Journal, opened: Opened) -> None:
+def _close(writer: Writer, outputs: Outputs, journal: Journal, ledger: Ledger) -> None:
     """Finishes what is queued and lets the connection go."""
 
     def let_go() -> None:
         try:
             outputs.release()
         finally:
-            unlearn(opened.con)
-            opened.con.close()
+            ledger.close()
             journal.close()
 
     writer.close(let_go)
