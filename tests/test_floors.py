@@ -108,6 +108,7 @@ EXTRAS = {
     "pyreqwest": "pyreqwest",
     "opentelemetry": "opentelemetry-api",
     "ray": "ray",
+    "fsspec": "ray",  # for places that pyarrow does not reach
     "pytest": "pytest",
 }
 # Floors 1 to 3 are pure: the same input gives the same output, at any time, on any machine.

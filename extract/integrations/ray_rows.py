@@ -5,7 +5,7 @@ Knows tables and outcomes, and no Ray.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from extract.outcome import Accepted, DeadLetter, Outcome
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 OUTCOME, REASON = "_outcome", "_reason"
+REPEATED = "another block has a row with this key; give key= columns that tell all rows apart"
 
 
 def block_frame(
@@ -27,11 +28,13 @@ def block_frame(
     source: RowSource | None,
     outcomes: Mapping[str, Outcome],
     stopped: str | None,
+    *,
+    repeated: Collection[str] = (),
 ) -> pl.DataFrame:
     """Key, model columns, `_outcome` and `_reason`, in the order of the input.
 
     source: the rows of the block; None where their keys cannot be told apart: then all are pending.
-    stopped: why rows without an outcome have none.
+    stopped: why rows without an outcome have none. repeated: keys that another block has.
     """
     import polars as pl
 
@@ -40,7 +43,7 @@ def block_frame(
     accepted = _accepted(pipeline, layout, keys, outcomes)
     rest = frame.select(key).with_row_index("#").with_columns(pl.col("#").cast(pl.Int64))
     if source is not None:
-        told = [_told(outcomes.get(one), stopped) for one in keys]
+        told = [_told(outcomes.get(one), REPEATED if one in repeated else stopped) for one in keys]
         rest = rest.with_columns(
             pl.Series(OUTCOME, [outcome for outcome, _ in told], dtype=pl.String),
             pl.Series(REASON, [reason for _, reason in told], dtype=pl.String),
