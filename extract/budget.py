@@ -68,7 +68,7 @@ class Spent:
 _NOTHING = Spent()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Reservation:
     """What one request in flight holds of the budget."""
 
@@ -133,7 +133,7 @@ class Purse:
         self.in_flight -= 1
         if self._limited:
             self.reserved -= reservation.amount
-        paid = Spent() if usage is None else self._paid(reservation, usage)
+        paid = _NOTHING if usage is None else self._paid(reservation, usage)
         self.spent += paid
         return paid
 

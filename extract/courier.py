@@ -151,20 +151,17 @@ class Courier:
 
     async def _fly(self, flight: _Flight) -> Call | None:
         """One request that was not turned away; None when the run stops first."""
+        request = flight.attempt.request
         while not self._stop.stopping:
-            call = await self._try(flight)
+            async with self._clearance.enter(request, again=flight.sent > 0) as leave:
+                if leave is None:
+                    return None
+                sent = await self._line.send(request, on_start=leave.started)
+                leave.settle(sent)
+                call = self._note(flight, sent)
             if call is None or not _is_turned_away(call):
                 return call
         return None
-
-    async def _try(self, flight: _Flight) -> Call | None:
-        request = flight.attempt.request
-        async with self._clearance.enter(request, again=flight.sent > 0) as leave:
-            if leave is None:
-                return None
-            call = await self._line.send(request, on_start=leave.started)
-            leave.settle(call)
-            return self._note(flight, call)
 
     def _note(self, flight: _Flight, call: Call) -> Call | None:
         """Writes down what came; None where the run has to stop for it."""

@@ -32,7 +32,7 @@ class Turn(StrEnum):
     WAIT = "wait"  # another one leads
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Ask:
     """A request that asked for its turn. `renewal`: it leads though the prefix was warm before."""
 

@@ -125,9 +125,7 @@ class Work:
     def talk(self, item: Item) -> Conversation:
         """The conversation about a row: one, or one about each of its pieces."""
         source = self.source(item)
-        pieces = self._pieces(item.values)
-        asks = [ask for piece in pieces if (ask := self._ask(piece, item.values, last=piece is pieces[-1]))]
-        if len(asks) > 1 and self.split is not None:
+        if self.split is not None and len(asks := self._asks(item.values)) > 1:
             identity = self.split.identity
             return converse_in_pieces(item.key, asks, source, self.judge, self.limits, identity=identity)
         assert isinstance(item.prompt, Rendered)
@@ -138,6 +136,11 @@ class Work:
         text = values.get(DOCUMENT) if self.split is not None else None
         pieces = cut(text, self.split) if isinstance(text, str) and self.split is not None else ()
         return pieces if len(pieces) > 1 else ()
+
+    def _asks(self, values: Mapping[str, Any]) -> list[Ask]:
+        """The requests about the pieces of a document, where there are several with something to read."""
+        pieces = self._pieces(values)
+        return [ask for piece in pieces if (ask := self._ask(piece, values, last=piece is pieces[-1]))]
 
     def _ask(self, piece: Piece, values: Mapping[str, Any], *, last: bool) -> Ask | None:
         """The request about one piece; None for one with nothing to read in it."""
@@ -157,7 +160,7 @@ class Work:
         """The text of the row that evidence is looked for in, and where its words stand if that is known."""
         assert isinstance(item.prompt, Rendered)
         if not self.judge.wants_evidence:
-            return Source("")
+            return _NO_SOURCE
         return Source(item.prompt.text, boxes=_boxes(item))
 
     def output(self, outcome: Accepted) -> list[dict[str, Any]]:
@@ -168,6 +171,7 @@ class Work:
         return self.columns.rows(outcome.value)
 
 
+_NO_SOURCE = Source("")
 _ONLY_PICTURES = (
     "pictures alone, no text to find evidence in: read with ocr=True (pip install 'extract-pipelines[ocr]'), "
     "or ask for Evidence(missing='flag')"
