@@ -11,10 +11,10 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from extract.clock import Clock
@@ -113,7 +113,12 @@ class Gate:
         tokens: estimate of input and output. first: ahead of the line, for a row that was in the
         air before.
         """
-        return Slot(self, await self._enter(tokens, at_front=first))
+        with self._line.lock:
+            nobody_before = not self._line.waiters  # most requests go at once
+            permit = self._governor.admit(tokens, self._clock.now()) if nobody_before else None
+        if permit is None:
+            permit = await self._wait(tokens, at_front=first)
+        return Slot(self, permit)
 
     @asynccontextmanager
     async def slot(self, tokens: float, *, first: bool = False) -> AsyncIterator[Slot]:
@@ -135,12 +140,7 @@ class Gate:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._timer
 
-    async def _enter(self, tokens: float, *, at_front: bool) -> Permit:
-        with self._line.lock:
-            if not self._line.waiters:  # nobody is before it: most requests go at once
-                permit = self._governor.admit(tokens, self._clock.now())
-                if permit is not None:
-                    return permit
+    async def _wait(self, tokens: float, *, at_front: bool) -> Permit:
         waiter = _Waiter(self, self._loop.create_future(), tokens)
         with self._line.lock:
             (self._line.waiters.appendleft if at_front else self._line.waiters.append)(waiter)
@@ -234,9 +234,9 @@ class Gates:
         """Requests that wait for their turn, at all addresses."""
         return sum(gate.waiting for gate in self._gates.values())
 
-    async def enter(self, tokens: float, *, first: bool = False) -> Slot:
+    def enter(self, tokens: float, *, first: bool = False) -> Coroutine[Any, Any, Slot]:
         """As `Gate.enter`, at the address that requests go to now."""
-        return await self._now().enter(tokens, first=first)
+        return self._now().enter(tokens, first=first)
 
     def stalled(self, now: float) -> str | None:
         """As `Gate.stalled`, of the address that requests go to now."""
