@@ -7,7 +7,6 @@ reads no environment of its own. Knows nothing of models, keys, faults or retrie
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from extract.transport import (
 
 if TYPE_CHECKING:
     from pyreqwest.client import Client as Session
+    from pyreqwest.request import StreamRequest
     from pyreqwest.response import Response
 
 
@@ -45,25 +45,13 @@ class FastTransport:
     proxy: str | None = None
     deadline: float = 3_600.0
     _sessions: dict[str, Session] = field(default_factory=dict)
-    _heads: Heads[Any] = field(default_factory=lambda: Heads(_head))
+    _heads: Heads[tuple[Any, int]] = field(default_factory=lambda: Heads(_head))
 
-    @asynccontextmanager
-    async def post(
-        self, url: str, headers: Headers, body: bytes, *, progress: Progress
-    ) -> AsyncIterator[_Answer]:
+    def post(self, url: str, headers: Headers, body: bytes, *, progress: Progress) -> _Exchange:
         """One exchange over a free connection, or a new one."""
-        head = self._heads.of(headers)
+        head, first_bytes = self._heads.of(headers)
         asked = self._session(origin_of(url)).post(url).headers(head).body_bytes(body)
-        request = asked.streamed_read_buffer_limit(0).build_streamed()
-        progress.sent = True  # it does not tell when the last byte has gone: rather one too many
-        try:
-            response = await request.__aenter__()
-        except Exception as error:
-            raise _broken(error) from None
-        try:
-            yield _Answer(response)
-        finally:
-            await request.__aexit__(None, None, None)
+        return _Exchange(asked.streamed_read_buffer_limit(first_bytes).build_streamed(), progress)
 
     def prepare(self, address: str) -> None:
         """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
@@ -113,10 +101,15 @@ def _builder() -> Any:
     return ClientBuilder()
 
 
-def _head(headers: Headers) -> Any:
+def _head(headers: Headers) -> tuple[Any, int]:
+    """Headers as the library takes them, and the bytes of the body that it waits for before it tells the head.
+
+    Where no stream is asked for, the head may wait for the first byte, which is there with it as a rule:
+    that spares a turn through the library's thread. More would hold back a stream that nobody asked for.
+    """
     from pyreqwest.http import HeaderMap
 
-    return HeaderMap(headers)
+    return HeaderMap(headers), 0 if ("accept", "text/event-stream") in headers else 1
 
 
 _PROXIES = ("http://", "https://", "socks5://", "socks5h://")
@@ -135,13 +128,35 @@ def _proxied(proxy: str, origin: str) -> Any:
         ) from None
 
 
+class _Exchange:
+    """One request on its way, and its answer."""
+
+    __slots__ = ("_progress", "_request")
+
+    def __init__(self, request: StreamRequest, progress: Progress) -> None:
+        self._request = request
+        self._progress = progress
+
+    async def __aenter__(self) -> _Answer:
+        self._progress.sent = True  # it does not tell when the last byte has gone: rather one too many
+        try:
+            return _Answer(await self._request.__aenter__())
+        except Exception as error:
+            raise _broken(error) from None
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._request.__aexit__(None, None, None)
+
+
 class _Answer:
     """An answer whose head has come."""
+
+    __slots__ = ("_response", "headers", "status")
 
     def __init__(self, response: Response) -> None:
         self._response = response
         self.status = response.status
-        self.headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
+        self.headers: Mapping[str, str] = dict(response.headers.items())  # its names are lower-case
 
     async def read(self) -> bytes:
         """The whole body."""
@@ -162,6 +177,7 @@ class _Answer:
 
 # in the handshake: what waiting does not mend, unlike a connection that broke in it
 _UNTRUSTED = ("invalid peer certificate", "corrupt message", "UnknownIssuer")
+_IN_BODY = ("error decoding response body", "request or response body error")
 
 
 def _broken(error: Exception) -> Broken:
@@ -171,7 +187,7 @@ def _broken(error: Exception) -> Broken:
         if "tunnel error" in said or "proxy" in said:
             return Broken("proxy", said, sent=False)
         return Broken("tls" if any(word in said for word in _UNTRUSTED) else "connect", said, sent=False)
-    return Broken("reset", said, sent=True)
+    return Broken("torn" if any(word in said for word in _IN_BODY) else "reset", said, sent=True)
 
 
 def _torn(error: Exception) -> Broken:

@@ -11,7 +11,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from extract.errors import PromptError
 from extract.protocol.pages import Picture, joined, lost, page_parts, pictures_of
@@ -26,8 +26,7 @@ _GONE = "the pictures of this document are not in the store: give the documents 
 MAX_FINDINGS = 20  # in one re-ask; more only hides the first ones
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """A row made ready to send.
 
     text: the source text of the row, which evidence is looked for in.
@@ -80,17 +79,18 @@ class Prompt:
         if self._function:
             return self._call(row)
         values = {name: _text(row.get(name)) for name in self.columns}
-        pictures = pictures_of(row) if DOCUMENT in self.columns else []
-        if lost(pictures):
+        text = "\n".join(values.values())
+        pictures = pictures_of(row) if DOCUMENT in values else []
+        if pictures and lost(pictures):
             return Unsendable("unreadable", _GONE)
-        if not pictures and not any(value.strip() for value in values.values()):
+        if not pictures and not text.strip():
             return Unsendable("empty", f"{', '.join(self.columns)} is null or empty")
-        return _sendable(self._blocks(values, pictures), "\n".join(values.values()))
+        return _sendable(self._blocks(values, pictures), text)
 
     def _blocks(self, values: Mapping[str, str], pictures: Sequence[Picture]) -> list[Block]:
         """The template filled in; in a document, pages that are pictures stand where their text would."""
         if not pictures:
-            text = "".join(lead + (values[name] if name is not None else "") for lead, name in self._parts)
+            text = "".join([lead if name is None else lead + values[name] for lead, name in self._parts])
             return [{"type": "text", "text": text}]
         parts: list[str | Block] = []
         for lead, name in self._parts:
@@ -138,7 +138,9 @@ def _is_text(block: Mapping[str, Any]) -> bool:
 def _sendable(blocks: list[Block], text: str) -> Rendered | Unsendable:
     try:
         for block in blocks:
-            str(block.get("text") or "").encode()
+            words = str(block.get("text") or "")
+            if not words.isascii():
+                words.encode()
     except UnicodeEncodeError as error:
         return Unsendable(
             "unreadable", f"half a surrogate pair at character {error.start}: not valid Unicode"
