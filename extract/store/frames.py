@@ -53,12 +53,18 @@ def column_of(name: str, type_: str, values: Sequence[Any]) -> pl.Series:
     if type_ == TIME:
         return _times(name, values)
     if type_ == COST:
-        return pl.Series(name, [_money(value) for value in values], dtype=pl.String)
+        return column_of(name, "VARCHAR", [_money(value) for value in values])
     dtype, safe = _POLARS[type_]
+    if _is_empty(values):  # Polars would look for the first value one by one
+        return pl.repeat(None, len(values), dtype=dtype(pl), eager=True).alias(name)
     try:
         return pl.Series(name, values, dtype=dtype(pl), strict=True)
     except Exception:
         return pl.Series(name, [safe(value) for value in values], dtype=dtype(pl), strict=True)
+
+
+def _is_empty(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and values[0] is None and values.count(None) == len(values)
 
 
 def select_list(table: Table) -> str:
