@@ -5,8 +5,10 @@ Works on a ledger's connection, within the caller's transaction where it writes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from extract.protocol.usage import Usage
 from extract.store import schema
@@ -17,9 +19,14 @@ from extract.store.policy import Policy
 from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow
 from extract.store.sql import SOURCE, clean, quote, run_with
 
+if TYPE_CHECKING:
+    import polars as pl
+
+Entry = TypeVar("Entry", RowRow, DeadRow)
+
 _USAGE = ", ".join(f"usage.{quote(name)}" for name in schema.USAGE_FIELDS)
 _ANSWER = (
-    "fingerprint, answer, model, run_id, request_id, epoch_us(finished_at), cost, attempts, "
+    "fingerprint, answer, model, run_id, request_id, epoch_us(finished_at) AS finished_at, cost, attempts, "
     f"evidence, {_USAGE}"
 )
 _ROW = "key, position, fingerprint, state, run_id, reused, reason"
@@ -41,8 +48,8 @@ class Entries:
         faults = [self._policy.fault(call.fault) for call in batch.calls]
         self._ledger.insert(schema.CALLS, batch.calls, {"fault": faults})
         self._write_answers(list({row.fingerprint: row for row in batch.answers}.values()))
-        self._write_rows(list({(row.job, row.key): row for row in batch.rows}.values()))
-        self._write_dead(list({(row.job, row.key): row for row in batch.dead}.values()))
+        self._write_rows(_last_of_each(batch.rows))
+        self._write_dead(_last_of_each(batch.dead))
         kept = [row for row in map(self._policy.kept, batch.kept) if row is not None]
         self._ledger.insert(schema.KEPT, kept)
         self._settle([row for row in batch.rows if row.state == "accepted"])
@@ -53,6 +60,9 @@ class Entries:
     def written(self, batch: Batch) -> None:
         """The transaction of a batch is durable."""
         self._answers.written(clean(row.fingerprint) for row in batch.answers)
+        self._answers.written(
+            clean(row.fingerprint) for row in batch.rows if row.state == "dead" and row.fingerprint
+        )
         for job, keys in _by_job(batch.rows).items():
             self._rows.written(keys, job)
 
@@ -113,7 +123,7 @@ class Entries:
         if not fingerprints:
             return {}
         asked = {clean(fingerprint): fingerprint for fingerprint in fingerprints}
-        found = map(_answer, self._answers.find(_ANSWER, list(asked)))
+        found = _answers_in(self._answers.find(_ANSWER, list(asked)))
         return {asked[row.fingerprint]: row for row in found}
 
     def known_calls(self, call_ids: Sequence[str]) -> frozenset[str]:
@@ -129,11 +139,19 @@ class Entries:
         """Where rows of a job stand, by key; all of them without `keys`."""
         if keys is None:
             statement = f"SELECT {_ROW} FROM {self._ledger.table('rows')} WHERE job = ?"
-            found = self._ledger.fetch(statement, [clean(job)])
-            return {key: RowRow(job, key, *rest) for key, *rest in found}
+            return {row[0]: RowRow(job, *row) for row in self._ledger.fetch(statement, [clean(job)])}
         asked = {clean(key): key for key in keys}
         found = self._rows.find(_ROW, list(asked), clean(job))
-        return {asked[key]: RowRow(job, asked[key], *rest) for key, *rest in found}
+        keys = [asked[key] for key in found["key"]]
+        rest = (column.to_list() for column in found.iter_columns() if column.name != "key")
+        return dict(zip(keys, map(RowRow, repeat(job), keys, *rest), strict=False))
+
+
+def _last_of_each(rows: Sequence[Entry]) -> Sequence[Entry]:
+    """One a job and key: the last."""
+    if len({row.key for row in rows}) == len(rows):
+        return rows
+    return list({(row.job, row.key): row for row in rows}.values())
 
 
 def _by_job(rows: Sequence[RowRow]) -> dict[str, list[str]]:
@@ -147,12 +165,15 @@ def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return jobs
 
 
-def _answer(row: tuple[Any, ...]) -> AnswerRow:
-    fingerprint, answer, model, run_id, request_id, finished, cost, attempts, evidence, *usage = row
-    finished_at = None if finished is None else finished / 1_000_000
-    return AnswerRow(
-        fingerprint, answer, model, run_id, request_id, finished_at, Usage(*usage), cost, attempts, evidence
-    )
+def _answers_in(found: pl.DataFrame) -> Iterator[AnswerRow]:
+    """Answers from the columns of `_ANSWER`."""
+    columns = {column.name: column.to_list() for column in found.iter_columns()}
+    columns["finished_at"] = [at if at is None else at / 1_000_000 for at in columns["finished_at"]]
+    columns["usage"] = list(map(_usage, *(columns[name] for name in schema.USAGE_FIELDS)))
+    return map(AnswerRow, *(columns[name] for name in AnswerRow._fields))
+
+
+_usage = lru_cache(maxsize=4_096)(Usage)  # rows of one run need much the same
 
 
 def _merge_dead(table: str) -> str:

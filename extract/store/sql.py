@@ -6,7 +6,7 @@ Knows nothing of the tables.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -91,15 +91,34 @@ def unlearn(con: duckdb.DuckDBPyConnection) -> None:
 
 def run_with(con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame) -> None:
     """Run a statement that reads `frame` under the name SOURCE."""
-    import duckdb
-
     _extract_source_ = Capsule(frame)
     if id(con) not in _no_variables:
         con.execute(statement)
         return
-    con.register(SOURCE, _extract_source_)
-    try:
+    with _registered(con, _extract_source_):
         con.execute(statement)
+
+
+def read_with(
+    con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame, values: Sequence[Any] = ()
+) -> pl.DataFrame:
+    """The result of a query that reads `frame` under the name SOURCE, in columns."""
+    import polars as pl
+
+    _extract_source_ = Capsule(frame)
+    if id(con) not in _no_variables:
+        return pl.DataFrame(con.sql(statement, params=list(values)))
+    with _registered(con, _extract_source_):
+        return pl.DataFrame(con.sql(statement, params=list(values)))
+
+
+@contextlib.contextmanager
+def _registered(con: duckdb.DuckDBPyConnection, source: Capsule) -> Iterator[None]:
+    import duckdb
+
+    con.register(SOURCE, source)
+    try:
+        yield
     finally:
         with contextlib.suppress(duckdb.Error):  # an aborted transaction takes nothing, not even this
             con.unregister(SOURCE)

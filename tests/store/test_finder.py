@@ -30,7 +30,7 @@ def play(script: Any) -> None:
         found, known, counter = Finder(con, "t", "key", "job"), dict[tuple[str, str], int](), 0
         for what, keys, job in script:
             if what == "find":
-                rows = dict(found.find("key, n", keys, job))
+                rows = dict(found.find("key, n", keys, job).iter_rows())
                 assert rows == {key: known[job, key] for key in keys if (job, key) in known}
                 assert not any(found.is_absent(key, job) for key in keys if (job, key) in known)
             elif what == "remove":
@@ -67,6 +67,6 @@ def test_without_a_scope() -> None:
         con.execute("CREATE TABLE t (key VARCHAR, lookup UINTEGER)")
         con.execute("INSERT INTO t VALUES ('a', ?), ('b', ?)", [lookup_of("a"), lookup_of("b")])
         found = Finder(con, "t", "key")
-        assert found.find("key", ["b", "c"]) == [("b",)]
+        assert found.find("key", ["b", "c"]).rows() == [("b",)]
         found.remove(["b"])
         assert con.execute("SELECT key FROM t").fetchall() == [("a",)]
