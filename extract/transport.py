@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 from urllib.request import getproxies, proxy_bypass
@@ -132,24 +132,9 @@ class HttpxTransport:
     _heads: Heads[httpx.Headers] = field(default_factory=lambda: Heads(httpx.Headers))
     _closed: bool = False
 
-    @asynccontextmanager
-    async def post(
-        self, url: str, headers: Headers, body: bytes, *, progress: Progress
-    ) -> AsyncIterator[Answer]:
+    def post(self, url: str, headers: Headers, body: bytes, *, progress: Progress) -> _HttpxExchange:
         """One exchange over a free connection, or a new one."""
-        origin = origin_of(url)
-        slot = self._take(origin)
-        whole = False
-        try:
-            answer = await self._send(slot, url, headers, body, progress)
-            try:
-                yield answer
-                whole = answer.whole
-            finally:
-                if not whole:
-                    await answer.aclose()
-        finally:
-            await self._give_back(origin, slot, whole=whole)
+        return _HttpxExchange(self, url, headers, body, progress)
 
     def prepare(self, address: str) -> None:
         """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
@@ -169,9 +154,10 @@ class HttpxTransport:
         for slot in slots:
             await slot.transport.aclose()
 
-    async def _send(
+    async def send(
         self, slot: _Slot, url: str, headers: Headers, body: bytes, progress: Progress
     ) -> _HttpxAnswer:
+        """Sends over this connection. Raises Broken."""
         request = httpx.Request(
             "POST",
             self._url(url),
@@ -192,11 +178,13 @@ class HttpxTransport:
             self._urls[url] = httpx.URL(url)
         return self._urls[url]
 
-    def _take(self, origin: str) -> _Slot:
+    def take(self, origin: str) -> _Slot:
+        """A connection that is free, or a new one."""
         free = self._free.get(origin)
         return free.pop() if free else _Slot(self._open(origin))
 
-    async def _give_back(self, origin: str, slot: _Slot, *, whole: bool) -> None:
+    async def give_back(self, origin: str, slot: _Slot, *, whole: bool) -> None:
+        """Keeps a connection for the next exchange if it can be used again, and closes it otherwise."""
         free = self._free.setdefault(origin, [])
         if whole and not self._closed and len(free) < self.keep:
             free.append(slot)
@@ -221,6 +209,36 @@ class HttpxTransport:
                 httpx.create_ssl_context() if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             )
         return self._contexts[scheme]
+
+
+class _HttpxExchange:
+    """One request on its way over a connection of its own, and its answer."""
+
+    __slots__ = ("_answer", "_asked", "_origin", "_slot", "_transport")
+
+    def __init__(
+        self, transport: HttpxTransport, url: str, headers: Headers, body: bytes, progress: Progress
+    ) -> None:
+        self._transport = transport
+        self._origin = origin_of(url)
+        self._asked = (url, headers, body, progress)
+
+    async def __aenter__(self) -> _HttpxAnswer:
+        self._slot = self._transport.take(self._origin)
+        try:
+            self._answer = await self._transport.send(self._slot, *self._asked)
+        except BaseException:
+            await self._transport.give_back(self._origin, self._slot, whole=False)
+            raise
+        return self._answer
+
+    async def __aexit__(self, kind: object, *raised: object) -> None:
+        whole = kind is None and self._answer.whole
+        try:
+            if not whole:
+                await self._answer.aclose()
+        finally:
+            await self._transport.give_back(self._origin, self._slot, whole=whole)
 
 
 class _Body(httpx.AsyncByteStream):
