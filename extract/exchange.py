@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from extract.clock import Clock
 from extract.protocol.faults import broken, read_reply, request_id_of
@@ -19,10 +20,10 @@ from extract.transport import Answer, Broken, Progress, read_all
 
 _DRAIN = 1.0  # seconds for what may follow a stream's last event, so that the connection can be kept
 _LIMIT_HEADERS = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
+_NO_LIMITS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One request that was sent, and what came.
 
     address: who was asked. status: None where no answer began. started_at: seconds since 1970.
@@ -36,7 +37,7 @@ class Call:
     started_at: float
     latency: float
     streamed: bool
-    limits: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = _NO_LIMITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _builder() -> Any:
 
 
 def _head(headers: Headers) -> tuple[Any, int]:
-    """Headers as the library takes them, and the bytes of the body that it waits for before it tells the head.
+    """Headers as the library takes them, and the bytes of a body that it waits for before it tells the head.
 
     Where no stream is asked for, the head may wait for the first byte, which is there with it as a rule:
     that spares a turn through the library's thread. More would hold back a stream that nobody asked for.

@@ -221,7 +221,10 @@ def broken(kind: str, message: str, **facts: Any) -> Fault:
 
 def request_id_of(headers: Mapping[str, str]) -> str | None:
     """The id under which a provider finds the request again."""
-    return next((headers[name] for name in _REQUEST_IDS if headers.get(name)), None)
+    for name in _REQUEST_IDS:
+        if found := headers.get(name):
+            return found
+    return None
 
 
 _HIDDEN = re.compile(r"<(script|style|head)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)

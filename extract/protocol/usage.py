@@ -91,9 +91,10 @@ def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
         return Usage()
     written = count(raw.get("cache_creation_input_tokens"))
     split = raw.get("cache_creation")
-    split = split if isinstance(split, dict) else {}
-    write_5m = count(split.get("ephemeral_5m_input_tokens"))
-    write_1h = count(split.get("ephemeral_1h_input_tokens"))
+    write_5m = write_1h = None
+    if isinstance(split, dict):
+        write_5m = count(split.get("ephemeral_5m_input_tokens"))
+        write_1h = count(split.get("ephemeral_1h_input_tokens"))
     if written is not None and not (write_5m or write_1h):
         write_5m, write_1h = (0, written) if ttl == "1h" else (written, 0)
     details = raw.get("output_tokens_details")
