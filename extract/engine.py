@@ -8,8 +8,9 @@ they are counted. Knows nothing of HTTP, of DuckDB or of what a terminal shows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from extract.breaker import Breaker, Stop
@@ -28,6 +29,7 @@ from extract.tables import Row, RowSource
 from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
 
 _TURN = 100  # rows: a few milliseconds
+_KNOWN = 4  # batches of rows that are looked up at once where the store knows them all
 _FULL = 512  # rows that are worth a commit, whose own cost no longer counts then
 
 
@@ -124,20 +126,24 @@ class Engine:
     # rows in -----------------------------------------------------------------------------------
 
     async def _feed(self) -> None:
-        batches = iter(self._source)
+        batches, known = iter(self._source), False
         try:
             while not self._stop.stopping:
-                batch = await asyncio.to_thread(next, batches, None)
-                if batch is None:
+                batch = await asyncio.to_thread(_next_of, batches, _KNOWN if known else 1)
+                if not batch:
                     self._tally.read_all = True
                     return
                 self._tally.rows += len(batch)
-                await self._sort(batch)
+                known = await self._sort(batch)
         finally:
             await self._commit_known([])
 
-    async def _sort(self, batch: Sequence[Row]) -> None:
-        """Tells rows that are done, dead or being asked from those that need a request."""
+    async def _sort(self, batch: Sequence[Row]) -> bool:
+        """Tells rows that are done, dead or being asked from those that need a request.
+
+        Returns whether more may be taken at once: there were none of these, and a look-up costs least a row
+        in large batches.
+        """
         items = await _in_turns(self._prepare, batch)
         self._landed.clear()
         answers, states = await asyncio.gather(
@@ -150,9 +156,10 @@ class Engine:
 
         known = await _in_turns(meet, items)
         await self._commit_known([entry for entry in known if entry is not None])
-        for item, entry in zip(items, known, strict=True):
-            if entry is None:
-                await self._ask(item)
+        new = [item for item, entry in zip(items, known, strict=True) if entry is None]
+        for item in new:
+            await self._ask(item)
+        return not new and len(batch) >= _FULL  # rows that arrive one by one are not waited for
 
     async def _commit_known(self, settled: Sequence[Settled]) -> None:
         """All at once, while the next batch is prepared: none was paid now, so none can be paid again."""
@@ -317,6 +324,11 @@ class Engine:
             tally.shared_usage += entry.spared
         else:
             tally.reused_usage += entry.spared
+
+
+def _next_of(batches: Iterator[list[Row]], most: int) -> list[Row]:
+    """The next rows; none at the end."""
+    return [row for batch in islice(batches, most) for row in batch]
 
 
 async def _in_turns(work: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
