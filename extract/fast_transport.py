@@ -26,6 +26,7 @@ from extract.transport import (
 
 if TYPE_CHECKING:
     from pyreqwest.client import Client as Session
+    from pyreqwest.http import HeaderMap, Url
     from pyreqwest.request import StreamRequest
     from pyreqwest.response import Response
 
@@ -45,12 +46,14 @@ class FastTransport:
     proxy: str | None = None
     deadline: float = 3_600.0
     _sessions: dict[str, Session] = field(default_factory=dict)
-    _heads: Heads[tuple[Any, int]] = field(default_factory=lambda: Heads(_head))
+    _ways: dict[str, tuple[Session, Url]] = field(default_factory=dict)
+    _heads: Heads[tuple[HeaderMap, int]] = field(default_factory=lambda: Heads(_head))
 
     def post(self, url: str, headers: Headers, body: bytes, *, progress: Progress) -> _Exchange:
         """One exchange over a free connection, or a new one."""
         head, first_bytes = self._heads.of(headers)
-        asked = self._session(origin_of(url)).post(url).headers(head).body_bytes(body)
+        session, parsed = self._way(url)
+        asked = session.post(parsed).headers(head).body_bytes(body)
         return _Exchange(asked.streamed_read_buffer_limit(first_bytes).build_streamed(), progress)
 
     def prepare(self, address: str) -> None:
@@ -61,8 +64,17 @@ class FastTransport:
         """Closes all connections."""
         sessions = list(self._sessions.values())
         self._sessions.clear()
+        self._ways.clear()
         for session in sessions:
             await session.close()
+
+    def _way(self, url: str) -> tuple[Session, Url]:
+        """Who sends to an address, and the address as the library takes it, parsed once."""
+        way = self._ways.get(url)
+        if way is None:
+            session = self._session(origin_of(url))
+            way = self._ways[url] = session, _url(url)
+        return way
 
     def _session(self, origin: str) -> Session:
         session = self._sessions.get(origin)
@@ -101,7 +113,13 @@ def _builder() -> Any:
     return ClientBuilder()
 
 
-def _head(headers: Headers) -> tuple[Any, int]:
+def _url(url: str) -> Url:
+    from pyreqwest.http import Url
+
+    return Url(url)
+
+
+def _head(headers: Headers) -> tuple[HeaderMap, int]:
     """Headers as the library takes them, and the bytes of a body that it waits for before it tells the head.
 
     Where no stream is asked for, the head may wait for the first byte, which is there with it as a rule:
