@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env check format lint types test quick arrow pages fix clean
+.PHONY: help env check format lint types test quick arrow ray pages fix clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -10,7 +10,7 @@ help:            ## what can be made
 env:             ## a virtual environment with everything for work on the library
 	$(PYTHON) -m venv .venv && $(BIN)/pip install -q -e '.[dev]'
 
-check: format lint types test arrow  ## what CI runs
+check: format lint types test arrow ray  ## what CI runs
 
 format:          ## is every file formatted?
 	$(BIN)/ruff format --check .
@@ -30,6 +30,11 @@ quick:           ## all but the slow tests
 arrow:           ## the tests that need pyarrow; all others have run without it
 	$(BIN)/pip install -q -e '.[arrow]' && $(BIN)/python -m pytest -q -m arrow; \
 	status=$$?; $(BIN)/pip uninstall -q -y pyarrow; exit $$status
+
+ray:             ## the tests that need Ray, which brings pandas and pyarrow: in an environment of its own
+	$(PYTHON) -m venv .venv-ray && .venv-ray/bin/pip install -q -e '.[ray,endpoint,otel]' \
+	  opentelemetry-sdk pytest hypothesis && \
+	.venv-ray/bin/python -m pytest -q $(patsubst %,tests/integrations/test_%.py,ray_map ray_tables reference foreign_frames)
 
 pages:           ## write the reference pages that are made from the code
 	for make in docs/reference/make_*.py; do PYTHONPATH=. $(BIN)/python $$make || exit 1; done

@@ -57,7 +57,7 @@ def map(  # noqa: A001
     private: Sequence[str] = (),
     batch_size: int = 256,
     lifetime: float = 30.0,
-    num_cpus: float = 1.0,
+    num_cpus: float = 0.5,
 ) -> Any:
     """A dataset with one row for each row of the input, to be written wherever Ray writes.
 
@@ -76,7 +76,7 @@ def map(  # noqa: A001
     filesystem: of `tables`, as for Ray's `write_parquet`, where its URI does not say it.
     keep, private: as for `Pipeline.run`. batch_size: rows that a worker takes at a time.
     lifetime: seconds of silence until a worker counts as dead and its share comes back.
-    num_cpus: what Ray sets aside for each worker.
+    num_cpus: what Ray sets aside for each worker; most of its time it waits.
 
     Raises ConfigError or StoreError before anything is sent.
     """

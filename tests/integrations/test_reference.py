@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,27 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv("EXTRACT_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("EXTRACT_API_KEY", endpoint.api_key)
         for extra, code in BLOCKS:
-            if extra == "ray":  # executed by benchmarks/ray_proof.py, over a dataset of this machine
-                compile(code, "page", "exec")
+            if extra == "ray":
+                compile(code, "page", "exec")  # see below
             elif extra != "arrow" or importlib.util.find_spec("pyarrow"):
                 exec(compile(code, "page", "exec"), names)
+
+
+@pytest.mark.slow
+def test_the_example_for_ray_runs(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    code = "\n".join(code for extra, code in BLOCKS if extra == "ray" or code is BLOCKS[0][1])
+    with LocalEndpoint() as endpoint:
+        where = {"EXTRACT_BASE_URL": endpoint.base_url, "EXTRACT_API_KEY": endpoint.api_key}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env={**os.environ, **where},
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "typed").glob("*.parquet")) and list(
+        (tmp_path / "run" / "calls").glob("*.parquet")
+    )
