@@ -5,7 +5,7 @@ Knows the tables and nothing of writing. Every reader returns a Polars frame, ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from extract.protocol.usage import Usage
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from extract.store.ledger import Ledger
 
 T = TypeVar("T")
+
+_SPAN = 100_000  # places of rows that are read at once
 
 
 class Readers:
@@ -64,6 +66,16 @@ class Readers:
             f"SELECT r.* FROM {self._t('rows')} r WHERE {{}} ORDER BY r.position, r.key",
             {"r.job": job, "r.run_id": run_id, "r.state": state},
         )
+
+    def places(self, job: str) -> Iterator[pl.DataFrame]:
+        """Key and place of the accepted rows of a job, in input order, a bounded number at a time."""
+        rows, mine = self._t("rows"), "job = ? AND state = 'accepted'"
+        for start, end in self._spans(f"SELECT max(position) FROM {rows} WHERE {mine}", [clean(job)]):
+            yield self._query(
+                f"SELECT key, position FROM {rows} WHERE {mine} AND position >= ? AND position < ? "
+                f"ORDER BY position, key",
+                [clean(job), start, end],
+            )
 
     def missing(self, job: str, run_id: str) -> list[str]:
         """Keys of a job that a run did not see: they are gone from its input."""
@@ -142,6 +154,12 @@ class Readers:
         where = " AND ".join(f"{column} = ?" for column in asked) or "true"
         head, _, tail = statement.rpartition("{}")
         return self._query(head + where + tail, [clean(str(value)) for value in asked.values()])
+
+    def _spans(self, last: str, values: Sequence[Any]) -> Iterator[tuple[int, int]]:
+        """Places from 0 to the one that a query tells, a bounded number at a time."""
+        [(place,)] = self._result(lambda: self._ledger.fetch(last, values))
+        for start in range(0, 0 if place is None else place + 1, _SPAN):
+            yield start, start + _SPAN
 
     def _query(self, statement: str, values: Sequence[Any]) -> pl.DataFrame:
         return self._result(lambda: self._ledger.frame(statement, values))

@@ -81,9 +81,6 @@ class DuckSink:
             with contextlib.suppress(duckdb.Error):  # somebody reads it: it goes with the connection
                 con.execute(f"DETACH {quote(self._catalog)}")
 
-    def finish(self, order: pl.DataFrame) -> None:
-        """Nothing is left to do: each commit has written its rows."""
-
     def _replace(self, con: Any, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
         names = self.layout.key.names
         if keys.height:

@@ -5,7 +5,7 @@ Knows the table's layout and which sink takes it; nothing of requests, models or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +14,7 @@ from extract.store import OutputRows, Store
 from extract.tables.duck_sink import DuckSink
 from extract.tables.layout import Extra, Layout
 from extract.tables.own import evidence_column
+from extract.tables.parquet_merge import POSITION
 from extract.tables.parquet_sink import ParquetSink
 from extract.tables.targets import DuckTable, Target, beside, parse_into
 
@@ -108,17 +109,17 @@ class Output:
 
     def finish(self) -> None:
         """Put a Parquet output in place, in the order of the input; nothing to do for a DuckDB table."""
-        import polars as pl
-
         for output in self.also:
             output.finish()
-        if isinstance(self.sink, DuckSink):
-            return
-        rows = self._store.rows(self._job, state="accepted")
-        order = self.layout.key.decode(rows["key"].to_list()).with_columns(
-            rows["position"].cast(pl.Int64).alias("_position")
-        )
-        self.sink.finish(order)
+        if isinstance(self.sink, ParquetSink):
+            self.sink.finish(self._places)
+
+    def _places(self) -> Iterator[pl.DataFrame]:
+        """Key columns and place of the accepted rows, a bounded number at a time."""
+        for places in self._store.places(self._job):
+            yield self.layout.key.decode(places["key"].to_list()).with_columns(
+                places["position"].alias(POSITION)
+            )
 
     def read(self) -> pl.DataFrame:
         """The table as it stands, with the declared dtypes, in no stated order for a DuckDB table."""

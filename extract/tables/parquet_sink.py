@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extract.errors import InputError
 from extract.tables.layout import Layout
-from extract.tables.names import INDEX
+from extract.tables.parquet_merge import ROW, SEQUENCE, Merge, Places
 from extract.tables.targets import ParquetFile, ParquetFolder
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ROW = "_is_row"
-_SEQUENCE = "_sequence"
-_POSITION = "_position"
 _MANY_PARTS = 128
-_FILE_ROWS = 250_000
+"""Parts of commits that become one. Such larger parts stay until the end: there are few."""
 
 
 class ParquetSink:
@@ -51,22 +48,22 @@ class ParquetSink:
         self.fresh = not self._base()
         self._parts.mkdir(parents=True, exist_ok=True)
         for draft in self._parts.glob("*.tmp"):
-            draft.unlink()
+            shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
         parts = self._part_files()
         for file in (*self._base(), *parts)[:1]:
             self.layout = self.layout.beside(_schema(file))
         for file in self._base():
             self._compare(file, self.layout.polars)
         for part in parts[:1]:
-            self._compare(part, {**self.layout.polars, _ROW: _boolean()})
+            self._compare(part, {**self.layout.polars, ROW: _boolean()})
         self._next = _number(parts[-1]) + 1 if parts else 0
 
     def write(self, con: Any, frame: pl.DataFrame, keys: pl.DataFrame) -> None:
         """Write one part: all rows of `keys` are replaced by those of `frame`."""
         import polars as pl
 
-        marks = pl.concat([self.layout.empty(), keys], how="diagonal").with_columns(pl.lit(False).alias(_ROW))
-        part = pl.concat([marks, frame.select(self.layout.names).with_columns(pl.lit(True).alias(_ROW))])
+        marks = pl.concat([self.layout.empty(), keys], how="diagonal").with_columns(pl.lit(False).alias(ROW))
+        part = pl.concat([marks, frame.select(self.layout.names).with_columns(pl.lit(True).alias(ROW))])
         self._write_part(part, self._next)
         self._next += 1
         if self._next % _MANY_PARTS == 0:
@@ -75,16 +72,17 @@ class ParquetSink:
     def release(self, con: Any) -> None:
         """Nothing is held."""
 
-    def finish(self, order: pl.DataFrame) -> None:
+    def finish(self, places: Places) -> None:
         """Merge the parts into the output and put it in place.
 
-        order: key columns and `_position`; rows of other keys stay, behind these.
+        places: gives key columns and `_position` of the rows that are in the input, in batches; rows of
+        other keys stay, behind these.
         """
         if not self._parts.is_dir():
             return
         parts = self._part_files()
         if parts or not self._base():
-            self._replace(self._merged(parts, order))
+            self._replace(self._merged(parts, places))
         shutil.rmtree(self._parts)
 
     def read(self, con: Any = None) -> pl.DataFrame:
@@ -104,62 +102,45 @@ class ParquetSink:
         _write(frame, self._parts / f"{number:08d}.parquet")
 
     def _compact(self) -> None:
-        """Many parts become one under the last number; a crash between leaves older parts, outvoted."""
+        """The last parts become one under the last number; a crash between leaves older parts, outvoted."""
         import polars as pl
 
-        parts = self._part_files()
-        last = self._latest(parts)
-        marks = last.collect().drop(_SEQUENCE)
-        marks = pl.concat([self.layout.empty(), marks], how="diagonal").with_columns(
-            pl.lit(False).alias(_ROW)
-        )
-        rows = self._live(parts, last).with_columns(pl.lit(True).alias(_ROW)).collect()
-        self._write_part(pl.concat([marks, rows.select(marks.columns)]), _number(parts[-1]))
+        parts = [part for part in self._part_files() if _number(part) >= self._next - _MANY_PARTS]
+        names, rows = list(self.layout.key.names), self._scan(parts)
+        last = rows.group_by(names).agg(pl.col(SEQUENCE).max())
+        marks = pl.concat([self.layout.empty().lazy(), last.select(names)], how="diagonal")
+        live = rows.filter(ROW).join(last, on=[*names, SEQUENCE], how="semi").select(self.layout.names)
+        draft = self._parts / "compact.tmp"
+        pl.concat(
+            [part.with_columns(pl.lit(is_row).alias(ROW)) for part, is_row in ((marks, False), (live, True))]
+        ).sink_parquet(draft)
+        _settle(draft, parts[-1])
         for part in parts[:-1]:
             part.unlink()
 
     def _scan(self, parts: Sequence[Path]) -> pl.LazyFrame:
+        """The rows of some parts, with the number of the part."""
         import polars as pl
 
-        schema = {**self.layout.polars, _ROW: pl.Boolean(), _SEQUENCE: pl.Int64()}
-        if not parts:
-            return pl.LazyFrame(schema=schema)
-        return pl.concat(
-            [
-                pl.scan_parquet(part).with_columns(pl.lit(_number(part), dtype=pl.Int64).alias(_SEQUENCE))
-                for part in parts
-            ]
-        )
+        none = pl.LazyFrame(schema={**self.layout.polars, ROW: pl.Boolean(), SEQUENCE: pl.Int64()})
+        numbered = [
+            pl.scan_parquet(part).with_columns(pl.lit(_number(part), dtype=pl.Int64).alias(SEQUENCE))
+            for part in parts
+        ]
+        return pl.concat([none, *numbered])
 
-    def _latest(self, parts: Sequence[Path]) -> pl.LazyFrame:
-        """Each key with the number of the last part that speaks of it."""
+    def _merged(self, parts: Sequence[Path], places: Places) -> Iterator[pl.DataFrame]:
+        """What was in place and the parts, in order."""
         import polars as pl
 
-        return self._scan(parts).group_by(self.layout.key.names).agg(pl.col(_SEQUENCE).max())
-
-    def _live(self, parts: Sequence[Path], last: pl.LazyFrame) -> pl.LazyFrame:
-        """The rows of the parts that no later part replaces."""
-        import polars as pl
-
-        names = list(self.layout.key.names)
-        rows = self._scan(parts).filter(pl.col(_ROW))
-        return rows.join(last, on=[*names, _SEQUENCE], how="semi").select(self.layout.names)
-
-    def _merged(self, parts: Sequence[Path], order: pl.DataFrame) -> pl.LazyFrame:
-        import polars as pl
-
-        names = list(self.layout.key.names)
-        last = self._latest(parts)
-        rows = self._live(parts, last)
-        if base := self._base():
-            old = pl.scan_parquet(base).select(self.layout.names).join(last, on=names, how="anti")
-            rows = pl.concat([old, rows])
-        by = [_POSITION, *([INDEX] if self.layout.many else [])]
-        return (
-            rows.join(order.lazy().select(*names, _POSITION), on=names, how="left", maintain_order="left")
-            .sort(by, nulls_last=True, maintain_order=True)
-            .select(self.layout.names)
-        )
+        base, rows = self._base(), self._scan(parts)
+        if base:
+            old = pl.scan_parquet(base).select(self.layout.names)
+            ours = (pl.lit(value=True).alias(ROW), pl.lit(-1, dtype=pl.Int64).alias(SEQUENCE))
+            rows = pl.concat([old.with_columns(ours), rows])
+        height = rows.select(pl.len()).collect().item()
+        size = sum(file.stat().st_size for file in (*base, *parts))
+        return Merge(rows, height, size, self.layout, places, self._parts / "dealt.tmp").frames()
 
     # -- in place ------------------------------------------------------------------------------
 
@@ -168,17 +149,18 @@ class ParquetSink:
             return [self._path] if self._path.is_file() else []
         return sorted(self._path.glob("*.parquet"))
 
-    def _replace(self, rows: pl.LazyFrame) -> None:
+    def _replace(self, frames: Iterator[pl.DataFrame]) -> None:
         draft = self._parts / "merged.tmp"
-        if isinstance(self.target, ParquetFile):
-            rows.sink_parquet(draft)
-            _settle(draft, self._path)
-            return
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
-        for number, frame in enumerate(_chunks(rows, self.layout)):
-            _write(frame, draft / f"part-{number:05d}.parquet")
-        self._swap(draft)
+        files = []
+        for number, frame in enumerate(frames):
+            files.append(draft / f"part-{number:05d}.parquet")
+            _write(frame, files[-1])
+        if isinstance(self.target, ParquetFile):
+            _settle(files[0] if len(files) == 1 else _joined(files), self._path)
+        else:
+            self._swap(draft)
 
     def _swap(self, draft: Path) -> None:
         """Put a folder in place of the old one; after a crash between the renames `_restore` mends it."""
@@ -242,10 +224,10 @@ def _settle(draft: Path, path: Path) -> None:
     draft.replace(path)
 
 
-def _chunks(rows: pl.LazyFrame, layout: Layout) -> Iterable[pl.DataFrame]:
-    empty = True
-    for frame in rows.collect_batches(chunk_size=_FILE_ROWS, maintain_order=True):
-        empty = False
-        yield frame
-    if empty:
-        yield layout.empty()
+def _joined(files: list[Path]) -> Path:
+    """One file with the rows of several, in order."""
+    import polars as pl
+
+    joined = files[0].with_name("joined.parquet")
+    pl.scan_parquet(files).sink_parquet(joined)
+    return joined

@@ -9,13 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from extract.schema.columns import columns_of
-from extract.store import Batch, RowRow, Store
-from extract.tables import Output, open_output
+from extract.store import Batch, RowRow, Store, readers
+from extract.tables import Output, open_output, parquet_merge, parquet_sink
 from extract.tables.keys import key_of
 
 
@@ -68,6 +69,23 @@ def play(into: str, nights: Any) -> None:
 @settings(max_examples=12, deadline=None)
 @given(NIGHTS, st.sampled_from(["table", "other.duckdb:table", "out.parquet", "out/"]))
 def test_an_output_holds_what_was_last_written_of_each_key(nights: Any, into: str) -> None:
+    play_somewhere(into, nights)
+
+
+@settings(max_examples=12, deadline=None)
+@given(NIGHTS, st.sampled_from(["out.parquet", "out/"]), st.integers(1, 3), st.integers(1, 5))
+def test_so_does_one_that_is_merged_a_few_rows_at_a_time(
+    nights: Any, into: str, at_once: int, share: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet_merge, "FILE_ROWS", at_once)
+        patch.setattr(parquet_merge, "_SHARE_ROWS", share)
+        patch.setattr(parquet_sink, "_MANY_PARTS", 3)
+        patch.setattr(readers, "_SPAN", 2)
+        play_somewhere(into, nights)
+
+
+def play_somewhere(into: str, nights: Any) -> None:
     home = Path.cwd()
     with TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -338,6 +339,29 @@ def test_parquet_is_in_the_order_of_the_input(store: Store, into: str) -> None:
 
 
 @pytest.mark.parametrize("into", ["bills.parquet", "bills/"])
+def test_parquet_is_in_order_also_when_it_is_merged_a_few_rows_at_a_time(
+    store: Store, into: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("extract.tables.parquet_merge.FILE_ROWS", 7)
+    monkeypatch.setattr("extract.store.readers._SPAN", 10)
+    places = sorted(range(60), key=lambda n: n * 37 % 60)
+    output = opened(store, into)
+    for place in places:
+        commit(store, rows=[row(f"k{place}", place)], output=output.rows([entry(f"k{place}", bill("1"))]))
+    store.forget(JOB, ["k5", "k6"]).result()  # in the input no more: behind the others
+    assert list(kept(output)) == [f"k{n}" for n in range(60) if n not in (5, 6)] + ["k5", "k6"]
+    output = opened(store, into)
+    for place in places[:30]:
+        commit(
+            store, rows=[row(f"k{place}", 59 - place)], output=output.rows([entry(f"k{place}", bill("2"))])
+        )
+    assert Counter(number for [number] in kept(output).values()) == {"1": 30, "2": 30}
+    assert [n for n in map(int, (key[1:] for key in kept(output))) if n in places[:30]] == sorted(
+        places[:30], reverse=True
+    )
+
+
+@pytest.mark.parametrize("into", ["bills.parquet", "bills/"])
 def test_parts_of_a_killed_run_are_taken_up(store: Store, into: str) -> None:
     output = opened(store, into)
     put(store, output, entry("a", bill("A-1")), entry("b", bill("B-1")))
@@ -373,7 +397,7 @@ def test_many_parts_become_one(store: Store, monkeypatch: pytest.MonkeyPatch) ->
     for n in range(10):
         gone = entry("gone") if n else entry("gone", bill("x"))
         put(store, output, entry(f"k{n % 3}", bill(f"{n}")), gone)
-    assert len(list(Path("bills.parquet.parts").iterdir())) < 4
+    assert len(list(Path("bills.parquet.parts").iterdir())) <= 4
     assert kept(output) == {"k0": ["9"], "k1": ["7"], "k2": ["8"]}
 
 
