@@ -36,7 +36,7 @@ def report(results: Results) -> str:
     lines = []
     for name, runs in results.items():
         if not runs or "missing" in runs[-1]:
-            lines.append([name, *["-"] * 8, runs[-1]["missing"] if runs else ""])
+            lines.append([name, *["-"] * 9, runs[-1]["missing"] if runs else ""])
             continue
         rate, cpu, last = median(runs, "rate"), median(runs, "cpu"), runs[-1]
         over = rate / median(results[fastest], "rate") if fastest else float("nan")
@@ -45,9 +45,13 @@ def report(results: Results) -> str:
         counts = last["stub"]
         figures = (f"{rate:,.0f}", f"{cpu:,.0f}", f"{over:.2f}", f"{share:.2f}", f"{stock:.2f}")
         peak = f"{median(runs, 'peak_mb'):.0f}"
-        lines.append([name, *figures, peak, last["failed"], counts["doubled"], counts["cache_writes"]])
+        lag = f"{median(runs, 'lag_p99_ms'):.0f}" if "lag_p99_ms" in last else ""
+        lines.append([name, *figures, peak, lag, last["failed"], counts["doubled"], counts["cache_writes"]])
     head = ["contender", "rows/s", "µs CPU a row", "rows/s ÷ fastest peer", "CPU ÷ leanest peer"]
-    return table([*head, "rows/s ÷ stock httpx", "peak MB", "lost", "doubled", "cache writes"], lines)
+    return table(
+        [*head, "rows/s ÷ stock httpx", "peak MB", "loop late ms (p99)", "lost", "doubled", "cache writes"],
+        lines,
+    )
 
 
 def main() -> None:

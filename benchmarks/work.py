@@ -149,8 +149,10 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def contend(name: str, run: Run) -> None:
+def contend(name: str, run: Run, more: Callable[[], dict[str, float]] = dict) -> None:
     """Does the work and prints one line: seconds, processor time, peak memory, rows failed and mixed up.
+
+    more: further figures for the line.
 
     Making the rows and importing the library are not in it; a client's own start is.
     """
@@ -165,7 +167,7 @@ def contend(name: str, run: Run) -> None:
     mixed = sum(one is not None and one != marker(n) for n, one in enumerate(found))
     errors = sorted({type(one).__name__ for one in out if isinstance(one, BaseException)})
     line = {"name": name, "rows": told.rows, "seconds": seconds, "cpu": cpu, "peak_mb": peak_mb()}
-    print(json.dumps(line | {"failed": failed, "mixed": mixed, "errors": errors}), flush=True)
+    print(json.dumps(line | more() | {"failed": failed, "mixed": mixed, "errors": errors}), flush=True)
 
 
 def _cpu() -> float:
