@@ -5,7 +5,7 @@ Knows nothing of how they were made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_AT_ONCE = 50_000  # rows that are laid out at a time
 SMALL = 20_000  # rows of a run that are held as they stood at its end
 
 
@@ -78,11 +79,28 @@ class Results:
 
     def _table(self, layout: Layout, rows_of: Callable[[Any], list[dict[str, Any]]]) -> pl.DataFrame:
         """What `rows_of` makes of each accepted value, beside its key and place."""
+        import polars as pl
+
+        parts = [
+            self._part(layout, rows_of, []),
+            *(
+                self._part(layout, rows_of, part.iter_rows())
+                for part in self._answers("key", "answer", "evidence")
+            ),
+        ]
+        return pl.concat(parts)
+
+    def _part(
+        self,
+        layout: Layout,
+        rows_of: Callable[[Any], list[dict[str, Any]]],
+        answers: Iterable[tuple[Any, ...]],
+    ) -> pl.DataFrame:
         keys: list[str] = []
         places: list[int] = []
         rows: list[dict[str, Any]] = []
         evidence: list[Any] = []
-        for key, answer, spans in self._answers().select("key", "answer", "evidence").iter_rows():
+        for key, answer, spans in answers:
             made = rows_of(self.compiled.load(answer))
             keys += [key] * len(made)
             places += range(len(made))
@@ -100,17 +118,20 @@ class Results:
 
     def seen(self) -> frozenset[str]:
         """Keys of the rows that have an outcome."""
-        return frozenset([*self._answers()["key"], *self.dead_letters()["key"]])
+        accepted = (key for part in self._answers("key") for key in part["key"])
+        return frozenset([*accepted, *self.dead_letters()["key"]])
 
     def values(self) -> dict[str, Any]:
         """The accepted values by key, in the order of the input."""
-        answers = self._answers().select("key", "answer").iter_rows()
+        answers = (row for part in self._answers("key", "answer") for row in part.iter_rows())
         return {key: self.compiled.load(answer) for key, answer in answers}
 
     def paid(self) -> Decimal | None:
         """What the rows of this run have cost in all, now and before; None where nothing is known."""
-        answered = self._answers().unique("fingerprint")["cost"]
-        known = [cost for cost in (*answered, *self.dead_letters()["cost"]) if cost is not None]
+        answered = {
+            one: cost for part in self._answers("fingerprint", "cost") for one, cost in part.iter_rows()
+        }
+        known = [cost for cost in (*answered.values(), *self.dead_letters()["cost"]) if cost is not None]
         return sum(known, Decimal(0)) if known else None
 
     def prompts(self, keys: Sequence[str]) -> dict[str, Any]:
@@ -137,18 +158,24 @@ class Results:
                 around=around,
             )
 
-    def _answers(self) -> pl.DataFrame:
-        """The accepted answers, in the order of the input. Raises StoreError where they are not whole."""
+    def _answers(self, *columns: str) -> Iterator[pl.DataFrame]:
+        """Columns of the accepted answers, in the order of the input, a bounded number at a time.
+
+        Raises StoreError behind the last where they are not whole.
+        """
         if self.held is not None:
-            return self.held.answers
+            yield from self.held.answers.select(columns).iter_slices(_AT_ONCE)
+            return
+        found = 0
         with self._store() as store:
-            answers = store.answers_of(self.run_id)
-        if answers.height != self.count:
+            for part in store.answers_in_parts(self.run_id, columns):
+                found += part.height
+                yield part
+        if found != self.count:
             raise StoreError(
-                f"{self.count - answers.height:,} of the {self.count:,} rows of run {self.run_id} were taken "
+                f"{self.count - found:,} of the {self.count:,} rows of run {self.run_id} were taken "
                 f"over by a later run: read a large run before its rows are run again, or write it with into="
             )
-        return answers
 
     @contextmanager
     def opened(self) -> Iterator[Store]:

@@ -354,3 +354,16 @@ def test_a_run_keeps_its_rows_when_a_later_run_asks_otherwise(
     pipeline(endpoint, system="You read bills with care.").run(frame, key="id", store=store)
     with pytest.raises(errors.StoreError, match="taken over by a later run"):
         _ = large.accepted
+
+
+def test_a_large_run_is_read_in_parts(
+    endpoint: LocalEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = pipeline(endpoint).run(rows(9), key="id", store=tmp_path / "small.duckdb")
+    monkeypatch.setattr("extract.session.SMALL", 0)
+    monkeypatch.setattr("extract.store.readers._SPAN", 2)
+    large = pipeline(endpoint).run(rows(9), key="id", store=tmp_path / "large.duckdb")
+    for read in (lambda run: run.accepted.rows(), lambda run: run.values(), lambda run: run.results.seen()):
+        assert read(large) == read(small)
+    assert large.accepted.height == 9
+    assert large.accepted.schema == small.accepted.schema

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SPAN = 100_000  # places of rows that are read at once
+_SPAN = 100_000  # places of rows that are read at once, or more,
+_SPANS = 32  # so that a table is not read more often than that
 
 
 class Readers:
@@ -53,11 +54,27 @@ class Readers:
         evidence (JSON or null), cost, attempts.
         """
         return self._frame(
-            f"SELECT r.position, r.key, r.fingerprint, a.answer, r.reused, a.model, "
+            f"SELECT * EXCLUDE (seen_by) FROM {self._answered()} WHERE {{}} ORDER BY position, key",
+            {"seen_by": run_id},
+        )
+
+    def answers_in_parts(self, run_id: str, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Some columns of `answers_of`, a bounded number of rows at a time."""
+        last = f"SELECT max(position) FROM {self._t('rows')} WHERE run_id = ?"
+        names = ", ".join(map(quote, columns))
+        for start, end in self._spans(last, [run_id]):
+            yield self._query(
+                f"SELECT {names} FROM {self._answered()} "
+                f"WHERE seen_by = ? AND position >= ? AND position < ? ORDER BY position, key",
+                [run_id, start, end],
+            )
+
+    def _answered(self) -> str:
+        return (
+            f"(SELECT r.run_id AS seen_by, r.position, r.key, r.fingerprint, a.answer, r.reused, a.model, "
             f"a.run_id AS answer_run_id, a.request_id, a.finished_at, a.evidence, a.cost, a.attempts "
             f"FROM {self._t('rows')} r JOIN {self._t('answers')} a ON a.fingerprint = r.fingerprint "
-            f"WHERE r.state = 'accepted' AND {{}} ORDER BY r.position, r.key",
-            {"r.run_id": run_id},
+            f"WHERE r.state = 'accepted')"
         )
 
     def rows(self, job: str, *, run_id: str | None = None, state: str | None = None) -> pl.DataFrame:
@@ -158,8 +175,10 @@ class Readers:
     def _spans(self, last: str, values: Sequence[Any]) -> Iterator[tuple[int, int]]:
         """Places from 0 to the one that a query tells, a bounded number at a time."""
         [(place,)] = self._result(lambda: self._ledger.fetch(last, values))
-        for start in range(0, 0 if place is None else place + 1, _SPAN):
-            yield start, start + _SPAN
+        end = 0 if place is None else place + 1
+        step = max(_SPAN, end // _SPANS)
+        for start in range(0, end, step):
+            yield start, start + step
 
     def _query(self, statement: str, values: Sequence[Any]) -> pl.DataFrame:
         return self._result(lambda: self._ledger.frame(statement, values))
