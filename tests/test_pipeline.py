@@ -359,10 +359,10 @@ def test_a_run_keeps_its_rows_when_a_later_run_asks_otherwise(
 def test_a_large_run_is_read_in_parts(
     endpoint: LocalEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = pipeline(endpoint).run(rows(9), key="id", store=tmp_path / "small.duckdb")
+    small = pipeline(endpoint).run(rows(*range(9)), key="id", store=tmp_path / "small.duckdb")
     monkeypatch.setattr("extract.session.SMALL", 0)
     monkeypatch.setattr("extract.store.readers._SPAN", 2)
-    large = pipeline(endpoint).run(rows(9), key="id", store=tmp_path / "large.duckdb")
+    large = pipeline(endpoint).run(rows(*range(9)), key="id", store=tmp_path / "large.duckdb")
     for read in (lambda run: run.accepted.rows(), lambda run: run.values(), lambda run: run.results.seen()):
         assert read(large) == read(small)
     assert large.accepted.height == 9
