@@ -21,7 +21,8 @@ def test_the_proofs_hold() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     print(done.stdout)  # the figures, for whoever reads the log
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.splitlines()] == list(proof.PROOFS)
+    told = [line.split(maxsplit=1)[0] for line in done.stdout.splitlines() if line.strip()]
+    assert [word for word in told if word in proof.PROOFS] == list(proof.PROOFS)  # Ray has its say between
 
 
 @pytest.mark.slow
