@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 ENVS = Path(os.environ.get("BENCH_ENVS", ROOT / "benchmarks" / ".envs"))
 PEERS = ("anthropic_sdk", "instructor", "pydantic_ai", "curator", "langextract", "daft", "litellm")
-LIMITS = ("httpx", "httpx-many", "aiohttp", "pyreqwest", "protocol")
+LIMITS = ("httpx", "httpx-many", "aiohttp", "pyreqwest", "httptools", "protocol")
 OURS = ("default", "fast")
 PATIENCE = 600.0  # seconds for one contender
 

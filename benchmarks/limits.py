@@ -1,6 +1,6 @@
 """What the client libraries can do at best: a loop, one strict validation, nothing else.
 
-python -m benchmarks.limits --kind httpx|httpx-many|aiohttp|pyreqwest|protocol
+python -m benchmarks.limits --kind httpx|httpx-many|aiohttp|pyreqwest|httptools|protocol
 """
 
 from __future__ import annotations
@@ -107,6 +107,21 @@ async def pyreqwest_one(url: str, places: int) -> tuple[Send, Close]:
     return send, client.close
 
 
+async def httptools_ours(url: str, places: int) -> tuple[Send, Close]:
+    """The transport of our extra `fast`, alone."""
+    from extract.fast_transport import FastTransport
+    from extract.transport import Progress
+
+    transport = FastTransport(places)
+    headers = list(HEADERS.items())
+
+    async def send(data: bytes) -> bytes:
+        async with transport.post(url, headers, data, progress=Progress()) as reply:
+            return await reply.read()
+
+    return send, transport.aclose
+
+
 class _Wire(asyncio.Protocol):
     """The least that can be called HTTP: one request, one answer with a length."""
 
@@ -160,6 +175,7 @@ KINDS = {
     "httpx-many": httpx_many,
     "aiohttp": aiohttp_one,
     "pyreqwest": pyreqwest_one,
+    "httptools": httptools_ours,
     "protocol": protocol_one,
 }
 

@@ -145,12 +145,7 @@ class Client:
         if name == "httpx":
             transport = HttpxTransport(concurrency, connect_timeout=self.connect_timeout, proxy=self.proxy)
         elif name == "fast":
-            transport = FastTransport(
-                concurrency,
-                connect_timeout=self.connect_timeout,
-                proxy=self.proxy,
-                deadline=self.deadline,
-            )
+            transport = FastTransport(concurrency, connect_timeout=self.connect_timeout, proxy=self.proxy)
         else:
             raise ConfigError(f"transport (EXTRACT_TRANSPORT) is 'httpx' or 'fast', not {name!r}")
         for address in filter(None, (self.base_url, self.fallback_url)):

@@ -1,225 +1,252 @@
-"""The extra `fast`: pyreqwest behind the seam, for `Client(transport="fast")`.
+"""The extra `fast`: connections of our own over httptools, for `Client(transport="fast")`.
 
-reqwest with rustls, which trusts what the machine trusts. It asks nothing twice, follows nothing and
-reads no environment of its own. Knows nothing of models, keys, faults or retries.
+Idle connections are kept by origin and taken last in, first out. Trust, proxies and time-outs are those
+of the default transport. Knows nothing of models, keys, faults or retries.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import ssl
+from base64 import b64encode
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
+
+import httpx
 
 from extract.errors import ConfigError, MissingExtraError
-from extract.transport import (
-    KEEP_ALIVE,
-    PROBE_AFTER,
-    PROBE_EVERY,
-    Broken,
-    Headers,
-    Heads,
-    Progress,
-    environment_proxy,
-    origin_of,
-)
+from extract.transport import UNTRUSTED, Broken, Headers, Heads, Progress, environment_proxy, origin_of
 
 if TYPE_CHECKING:
-    from pyreqwest.client import Client as Session
-    from pyreqwest.http import HeaderMap, Url
-    from pyreqwest.request import StreamRequest
-    from pyreqwest.response import Response
+    from extract.fast_connection import Connection, Incoming
+
+_NEXT_FAMILY = 0.25  # seconds until a name's next address is tried beside the first
 
 
 @dataclass(slots=True)
 class FastTransport:
-    """pyreqwest, one session an origin.
+    """httptools over asyncio.
 
-    keep: most idle connections that are kept. connect_timeout: seconds.
+    keep: most idle connections to an origin that are kept. connect_timeout: seconds until a connection
+        stands, with its tunnel and its TLS.
     proxy: an address, or None to go by the environment (never for loopback).
-    deadline: seconds after which an exchange that nobody waits for any more is ended: the library does
-        not end it by itself when its caller is cancelled.
     """
 
     keep: int
     connect_timeout: float = 10.0
     proxy: str | None = None
-    deadline: float = 3_600.0
-    _sessions: dict[str, Session] = field(default_factory=dict)
-    _ways: dict[str, tuple[Session, Url]] = field(default_factory=dict)
-    _heads: Heads[tuple[HeaderMap, int]] = field(default_factory=lambda: Heads(_head))
+    _origins: dict[str, _Origin] = field(default_factory=dict)
+    _addresses: dict[str, _Address] = field(default_factory=dict)
+    _trust: ssl.SSLContext | None = None
+    _closed: bool = False
 
     def post(self, url: str, headers: Headers, body: bytes, *, progress: Progress) -> _Exchange:
         """One exchange over a free connection, or a new one."""
-        head, first_bytes = self._heads.of(headers)
-        session, parsed = self._way(url)
-        asked = session.post(parsed).headers(head).body_bytes(body)
-        return _Exchange(asked.streamed_read_buffer_limit(first_bytes).build_streamed(), progress)
+        address = self._addresses.get(url) or self._address(url)
+        head = b"%b%d\r\n\r\n" % (address.heads.of(headers), len(body))
+        return _Exchange(self, address.origin, (head, body), progress)
 
     def prepare(self, address: str) -> None:
         """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
-        self._session(origin_of(address))
+        _connection_type()
+        self._origin(origin_of(address))
 
     async def aclose(self) -> None:
-        """Closes all connections."""
-        sessions = list(self._sessions.values())
-        self._sessions.clear()
-        self._ways.clear()
-        for session in sessions:
-            await session.close()
+        """Closes the idle connections; those in use close when their exchange ends."""
+        self._closed = True
+        for origin in self._origins.values():
+            while origin.free:
+                origin.free.pop().abort()
 
-    def _way(self, url: str) -> tuple[Session, Url]:
-        """Who sends to an address, and the address as the library takes it, parsed once."""
-        way = self._ways.get(url)
-        if way is None:
-            session = self._session(origin_of(url))
-            way = self._ways[url] = session, _url(url)
-        return way
+    async def connect(self, origin: _Origin) -> Connection:
+        """A new connection. Raises Broken."""
+        try:
+            async with asyncio.timeout(self.connect_timeout):
+                return await _connect(origin)
+        except TimeoutError:
+            detail = f"ConnectTimeout: not connected after {self.connect_timeout:g} s"
+            raise Broken("connect", detail, sent=False) from None
 
-    def _session(self, origin: str) -> Session:
-        session = self._sessions.get(origin)
-        if session is None:
-            session = self._sessions[origin] = self._open(origin)
-        return session
+    def give_back(self, origin: _Origin, connection: Connection) -> None:
+        """Keeps a connection whose exchange has ended, or closes it."""
+        if connection.rest() and not self._closed and len(origin.free) < self.keep:
+            origin.free.append(connection)
+        else:
+            connection.abort()
 
-    def _open(self, origin: str) -> Session:
-        builder: Any = _builder()
-        builder = (
-            builder.no_proxy()
-            .follow_redirects(False)
-            .referer(False)
-            .http1_lower_case_headers()
-            .connect_timeout(timedelta(seconds=self.connect_timeout))
-            .timeout(timedelta(seconds=self.deadline + _GRACE))
-            .pool_max_idle_per_host(self.keep)
-            .pool_idle_timeout(timedelta(seconds=KEEP_ALIVE))
-            .tcp_keepalive(timedelta(seconds=PROBE_AFTER))
-            .tcp_keepalive_interval(timedelta(seconds=PROBE_EVERY))
-        )
-        if proxy := self.proxy or environment_proxy(origin):
-            builder = builder.proxy(_proxied(proxy, origin))
-        session: Session = builder.build()
-        return session
+    def _address(self, url: str) -> _Address:
+        origin = self._origin(origin_of(url))
+        heads = Heads(partial(_head, httpx.URL(url), origin))
+        address = self._addresses[url] = _Address(origin, heads)
+        return address
 
+    def _origin(self, name: str) -> _Origin:
+        origin = self._origins.get(name)
+        if origin is None:
+            url = httpx.URL(name)
+            proxy = _read_proxy(self.proxy or environment_proxy(name), name)
+            trust = self._trusted() if url.scheme == "https" else None
+            origin = self._origins[name] = _Origin(url, trust, proxy)
+        return origin
 
-_GRACE = 1.0  # seconds: the exchange's own deadline comes first, since it tells how far the try came
-
-
-def _builder() -> Any:
-    try:
-        from pyreqwest.client import ClientBuilder
-    except ImportError:
-        raise MissingExtraError("pyreqwest", "fast", 'transport="fast"') from None
-    return ClientBuilder()
-
-
-def _url(url: str) -> Url:
-    from pyreqwest.http import Url
-
-    return Url(url)
-
-
-def _head(headers: Headers) -> tuple[HeaderMap, int]:
-    """Headers as the library takes them, and the bytes of a body that it waits for before it tells the head.
-
-    Where no stream is asked for, the head may wait for the first byte, which is there with it as a rule:
-    that spares a turn through the library's thread. More would hold back a stream that nobody asked for.
-    """
-    from pyreqwest.http import HeaderMap
-
-    return HeaderMap(headers), 0 if ("accept", "text/event-stream") in headers else 1
-
-
-_PROXIES = ("http://", "https://", "socks5://", "socks5h://")
-
-
-def _proxied(proxy: str, origin: str) -> Any:
-    from pyreqwest.proxy import ProxyBuilder
-
-    try:
-        if not proxy.startswith(_PROXIES):
-            raise ValueError(f"its address starts with one of {', '.join(_PROXIES)}")
-        return ProxyBuilder.all(proxy)
-    except ValueError as error:
-        raise ConfigError(
-            f"the proxy for {origin} cannot be used: {error}: check HTTPS_PROXY, ALL_PROXY or proxy="
-        ) from None
+    def _trusted(self) -> ssl.SSLContext:
+        """One for all connections: reading the authorities takes longer than a request."""
+        if self._trust is None:
+            self._trust = httpx.create_ssl_context()
+            self._trust.set_alpn_protocols(["http/1.1"])
+        return self._trust
 
 
 class _Exchange:
-    """One request on its way, and its answer."""
+    """`async with transport.post(…) as reply`: a connection for as long as the reply is read."""
 
-    __slots__ = ("_progress", "_request")
+    __slots__ = ("_connection", "_origin", "_progress", "_request", "_transport")
 
-    def __init__(self, request: StreamRequest, progress: Progress) -> None:
+    def __init__(
+        self, transport: FastTransport, origin: _Origin, request: tuple[bytes, bytes], progress: Progress
+    ) -> None:
+        self._transport = transport
+        self._origin = origin
         self._request = request
         self._progress = progress
 
-    async def __aenter__(self) -> _Answer:
-        self._progress.sent = True  # it does not tell when the last byte has gone: rather one too many
+    async def __aenter__(self) -> Incoming:
+        connection = self._origin.take() or await self._transport.connect(self._origin)
+        self._connection = connection
         try:
-            return _Answer(await self._request.__aenter__())
-        except Exception as error:
-            raise _broken(error) from None
+            return await connection.ask(self._request).head()
+        except BaseException:
+            self._progress.sent = connection.flushed
+            connection.abort()
+            raise
 
-    async def __aexit__(self, *raised: object) -> None:
-        await self._request.__aexit__(None, None, None)
-
-
-class _Answer:
-    """An answer whose head has come."""
-
-    __slots__ = ("_response", "headers", "status")
-
-    def __init__(self, response: Response) -> None:
-        self._response = response
-        self.status = response.status
-        self.headers: Mapping[str, str] = dict(response.headers.items())  # its names are lower-case
-
-    async def read(self) -> bytes:
-        """The whole body."""
-        try:
-            return bytes(await self._response.bytes())
-        except Exception as error:
-            raise _torn(error) from None
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes."""
-        reader: Any = self._response.body_reader
-        try:
-            while (chunk := await reader.read_chunk()) is not None:
-                yield bytes(chunk)
-        except Exception as error:
-            raise _torn(error) from None
+    async def __aexit__(self, *_: object) -> None:
+        self._progress.sent = self._connection.flushed
+        self._transport.give_back(self._origin, self._connection)
 
 
-# in the handshake: what waiting does not mend, unlike a connection that broke in it
-_UNTRUSTED = ("invalid peer certificate", "corrupt message", "UnknownIssuer")
-_IN_BODY = ("error decoding response body", "request or response body error")
+@dataclass(slots=True)
+class _Origin:
+    """Whom connections go to. trust: for TLS; None is http://. free: idle ones, the last used on top."""
+
+    url: httpx.URL
+    trust: ssl.SSLContext | None
+    proxy: httpx.Proxy | None
+    free: list[Connection] = field(default_factory=list)
+
+    @property
+    def host(self) -> str:
+        return self.url.raw_host.decode("ascii")
+
+    @property
+    def port(self) -> int:
+        return self.url.port or (443 if self.trust else 80)
+
+    def take(self) -> Connection | None:
+        """The idle connection that was used last, if it still stands."""
+        while self.free:
+            connection = self.free.pop()
+            if connection.fresh():
+                return connection
+            connection.abort()
+        return None
 
 
-def _broken(error: Exception) -> Broken:
-    """What a failure on the way to an answer is."""
-    said = _said(error)
-    if "(Connect)" in said:
-        if "tunnel error" in said or "proxy" in said:
-            return Broken("proxy", said, sent=False)
-        return Broken("tls" if any(word in said for word in _UNTRUSTED) else "connect", said, sent=False)
-    return Broken("torn" if any(word in said for word in _IN_BODY) else "reset", said, sent=True)
+@dataclass(slots=True)
+class _Address:
+    """What is posted to. heads: all of a request before its length, for the headers that come with it."""
+
+    origin: _Origin
+    heads: Heads[bytes]
 
 
-def _torn(error: Exception) -> Broken:
-    """What a failure within an answer is."""
-    return Broken("torn", _said(error), sent=True)
+def _head(url: httpx.URL, origin: _Origin, headers: Headers) -> bytes:
+    fields = list(headers)
+    if "host" not in {name.lower() for name, _ in fields}:
+        fields.insert(0, ("host", url.netloc.decode("ascii")))
+    target = url.raw_path.decode("ascii")
+    if origin.proxy and not origin.trust:  # a proxy is told the whole address of what it may read
+        target = f"{origin.url}{target}"
+        fields += _proof(origin.proxy)
+    lines = [f"POST {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields), "content-length: "]
+    if any(set(line) & _BREAKS for line in lines):
+        raise ValueError("a header of a request holds a line break")
+    return "\r\n".join(lines).encode("ascii")
 
 
-def _said(error: Exception) -> str:
-    """The message with its causes, without the address. Raises what is no error of the library."""
-    from pyreqwest.exceptions import PyreqwestError
+_BREAKS = frozenset("\r\n\0")
 
-    if not isinstance(error, PyreqwestError):
-        raise error
-    details: Any = getattr(error, "details", None) or {}
-    causes = [cause["message"] for cause in details.get("causes") or ()]
-    shown = [cause for cause in causes if " for url (" not in cause] or [error.message]
-    return f"{type(error).__name__}: {': '.join(shown)}"
+
+# connecting ----------------------------------------------------------------------------------
+
+
+def _connection_type() -> type[Connection]:
+    try:
+        from extract.fast_connection import Connection
+    except ImportError:
+        raise MissingExtraError("httptools", "fast", 'transport="fast"') from None
+    return Connection
+
+
+async def _connect(origin: _Origin) -> Connection:
+    """A connection with all that stands between it and a request. Raises Broken, TimeoutError."""
+    connection: Connection | None = None
+    loop = asyncio.get_running_loop()
+    open_one = loop.create_connection
+    if isinstance(loop, asyncio.BaseEventLoop):  # uvloop does not know the word
+        open_one = partial(open_one, happy_eyeballs_delay=_NEXT_FAMILY)
+    first = origin.proxy.url if origin.proxy else origin.url
+    port = first.port or (80 if origin.proxy else origin.port)
+    try:
+        host = first.raw_host.decode("ascii")
+        _, connection = await open_one(_connection_type(), host, port)
+        if origin.trust:
+            if origin.proxy:
+                await _tunnel(connection, origin, origin.proxy)
+            await connection.encrypt(origin.trust, origin.host)
+        return connection
+    except BaseException as error:
+        if connection is not None:
+            connection.abort()
+        if isinstance(error, OSError | UnicodeError) and not isinstance(error, TimeoutError):
+            kind = "tls" if any(word in str(error) for word in UNTRUSTED) else "connect"
+            raise Broken(kind, f"{type(error).__name__}: {error}", sent=False) from None
+        raise
+
+
+async def _tunnel(connection: Connection, origin: _Origin, proxy: httpx.Proxy) -> None:
+    """Asks a proxy to connect. Raises Broken."""
+    host = f"[{origin.host}]" if ":" in origin.host else origin.host
+    fields = [("host", f"{host}:{origin.port}"), *_proof(proxy)]
+    lines = [f"CONNECT {host}:{origin.port} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+    try:
+        reply = await connection.ask(["\r\n".join([*lines, "", ""]).encode("ascii")]).head()
+    except Broken as error:
+        raise Broken(error.kind, error.detail, sent=False) from None
+    if not 200 <= reply.status < 300:
+        raise Broken("proxy", f"ProxyError: the proxy answers {reply.status}", sent=False)
+
+
+def _proof(proxy: httpx.Proxy) -> list[tuple[str, str]]:
+    if proxy.raw_auth is None:
+        return []
+    return [("proxy-authorization", f"Basic {b64encode(b':'.join(proxy.raw_auth)).decode()}")]
+
+
+def _read_proxy(address: str | None, origin: str) -> httpx.Proxy | None:
+    """Raises ConfigError for one that cannot be used."""
+    if address is None:
+        return None
+    try:
+        proxy = httpx.Proxy(address)
+    except (ValueError, httpx.InvalidURL) as error:
+        raise ConfigError(
+            f"the proxy for {origin} cannot be used: {error}: check HTTPS_PROXY, ALL_PROXY or proxy="
+        ) from None
+    if proxy.url.scheme != "http":
+        raise ConfigError(
+            f'the proxy for {origin} is {proxy.url.scheme}://, and transport="fast" speaks to http:// ones '
+            'only: use transport="httpx", or check HTTPS_PROXY, ALL_PROXY or proxy='
+        )
+    return proxy

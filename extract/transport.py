@@ -196,7 +196,7 @@ class HttpxTransport:
             verify=self._context(origin),
             limits=httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=KEEP_ALIVE),
             proxy=self.proxy or environment_proxy(origin),
-            socket_options=_keep_alive_options(),
+            socket_options=keep_alive_options(),
         )
 
     def _context(self, origin: str) -> ssl.SSLContext:
@@ -259,7 +259,7 @@ class _HttpxAnswer:
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
         self.status = response.status_code
-        self.headers = _headers_of(response.headers.raw)
+        self.headers = headers_of(response.headers.raw)
         self.whole = False
 
     async def read(self) -> bytes:
@@ -288,7 +288,7 @@ class _HttpxAnswer:
         await self._response.aclose()
 
 
-def _headers_of(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     """By lower-case name; what stands several times is joined, as HTTP says."""
     headers: dict[str, str] = {}
     for name, value in raw:
@@ -298,14 +298,14 @@ def _headers_of(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 # in the handshake: what waiting does not mend, unlike a connection that broke in it
-_UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER")
+UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER")
 
 
 def _broken(error: httpx.TransportError, *, sent: bool, reused: bool) -> Broken:
     if isinstance(error, httpx.ProxyError):
         return Broken("proxy", _said(error), sent=False)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        kind = "tls" if any(word in str(error) for word in _UNTRUSTED) else "connect"
+        kind = "tls" if any(word in str(error) for word in UNTRUSTED) else "connect"
         return Broken(kind, _said(error), sent=False)
     # an idle connection that the server closed while the request was on its way
     kind = "stale" if reused and not isinstance(error, httpx.TimeoutException) else "reset"
@@ -330,7 +330,7 @@ def environment_proxy(origin: str) -> str | None:
     return proxies.get(scheme) or proxies.get("all")
 
 
-def _keep_alive_options() -> list[tuple[int, int, int]]:
+def keep_alive_options() -> list[tuple[int, int, int]]:
     """A reply can take minutes in which nothing moves: routers forget such connections without these."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     for name, value in (("TCP_KEEPIDLE", PROBE_AFTER), ("TCP_KEEPINTVL", PROBE_EVERY)):

@@ -1,4 +1,4 @@
-"""The extra `fast` in httpx's place: what is tested of the one holds for the other, and what differs."""
+"""The extra `fast` in httpx's place: what is tested of the one holds for the other."""
 
 from __future__ import annotations
 
@@ -11,21 +11,11 @@ from types import ModuleType
 import pytest
 
 from extract import Client
-from extract.client import Line
 from extract.errors import ConfigError, MissingExtraError
-from extract.exchange import Call
-from extract.protocol.reply import Fault, Message
 from tests import test_client, test_client_stream, test_transport
-from tests.wire_server import CLOSE, Play, WireServer, plain
+from tests.wire_server import plain
 
-pytest.importorskip("pyreqwest")
-
-DIFFERENT = {
-    # it does not tell a connection that was idle too long from one that breaks: both are asked again
-    "test_a_connection_that_was_idle_too_long_is_stale",
-    # whether it has seen the end of an idle connection is a race; the transport that is tested here says
-    "test_an_idle_connection_that_the_server_closed_is_not_used",
-}
+pytest.importorskip("httptools")
 
 
 @pytest.fixture(autouse=True)
@@ -36,9 +26,7 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
 def holding_for_both(module: ModuleType) -> list[Callable[[], None]]:
     """Tests that need nothing given."""
     found = [value for name, value in vars(module).items() if name.startswith("test_")]
-    return [
-        test for test in found if not inspect.signature(test).parameters and test.__name__ not in DIFFERENT
-    ]
+    return [test for test in found if not inspect.signature(test).parameters]
 
 
 @pytest.mark.parametrize(
@@ -51,16 +39,6 @@ def holding_for_both(module: ModuleType) -> list[Callable[[], None]]:
 )
 def test_what_holds_for_httpx(test: Callable[[], None]) -> None:
     test()
-
-
-def test_a_connection_that_breaks_may_have_been_paid_and_is_asked_again() -> None:
-    async def use(line: Line, _: WireServer) -> list[Call]:
-        return [await line.send(test_client.request()) for _ in range(3)]
-
-    first, second, third = test_client.talk([test_client.OK, Play([], then=CLOSE), test_client.OK], use)
-    assert isinstance(first.reply, Message) and isinstance(third.reply, Message)
-    assert isinstance(second.reply, Fault)
-    assert (second.reply.kind, second.reply.action, second.reply.maybe_paid) == ("reset", "retry", True)
 
 
 def test_headers_that_come_twice_are_lower_case() -> None:
@@ -89,7 +67,7 @@ def test_a_name_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyreqwest.client", None)
+    monkeypatch.setitem(sys.modules, "extract.fast_connection", None)
 
     async def run() -> None:
         async with Client("http://127.0.0.1:1", transport="fast").connect():

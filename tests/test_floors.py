@@ -41,6 +41,7 @@ FLOORS: dict[str, int] = {
     "addresses": 4,
     "transport": 4,
     "fast_transport": 4,
+    "fast_connection": 4,
     "exchange": 4,
     "client": 4,
     "rates": 4,
@@ -105,7 +106,7 @@ EXTRAS = {
     "rapidfuzz": "rapidfuzz",
     "anywidget": "anywidget",
     "traitlets": "anywidget",
-    "pyreqwest": "pyreqwest",
+    "httptools": "httptools",
     "opentelemetry": "opentelemetry-api",
     "ray": "ray",
     "fsspec": "ray",  # for places that pyarrow does not reach
