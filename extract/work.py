@@ -26,7 +26,7 @@ from extract.protocol.request import Envelope
 from extract.protocol.usage import UNKNOWN, Usage
 from extract.schema.columns import Columns
 from extract.split import Piece, Split, cut
-from extract.store import AnswerRow, Batch, CallRow, DeadRow, KeptRow, OutputRows, RowRow, Sink, Store
+from extract.store import AnswerRow, Batch, CallRow, DeadRow, KeptRow, OutputRows, RowRow, Seen, Sink, Store
 
 if TYPE_CHECKING:
     from extract.clock import Clock
@@ -250,7 +250,12 @@ class Ledger:
         batch = Batch(
             calls=[call for entry in entries if not entry.shared for call in entry.item.calls],
             answers=[row for entry in entries for row in entry.answers],
-            rows=[self._row(entry) for entry in entries if entry.outcome is not None],
+            rows=[
+                self._row(entry)
+                for entry in entries
+                if entry.outcome is not None and not self._stands_as_before(entry)
+            ],
+            seen=self._seen(entries),
             dead=[self._dead(entry) for entry in entries if _is_new_death(entry)],
             output=self._output_rows(entries),
             kept=[self._kept(entry) for entry in entries if _is_new_answer(entry)] if self._keeps_all else (),
@@ -298,6 +303,20 @@ class Ledger:
     def _asked(self, item: Item) -> str:
         """The fingerprint that the row is known by from run to run."""
         return (self._work.redriven or {}).get(item.key, item.fingerprint)
+
+    def _stands_as_before(self, entry: Settled) -> bool:
+        """Whether the store says of the row what it would be told now, but for the run and the place."""
+        return (entry.unchanged or entry.left) and self._work.redriven is None
+
+    def _seen(self, entries: Sequence[Settled]) -> list[Seen]:
+        same = [entry for entry in entries if self._stands_as_before(entry)]
+        found = []
+        for reused in (True, False):
+            items = [entry.item for entry in same if isinstance(entry.outcome, Accepted) is reused]
+            if items:
+                keys, places = [item.key for item in items], [item.position for item in items]
+                found.append(Seen(self._work.job, self._work.run_id, keys, places, reused))
+        return found
 
     def _row(self, entry: Settled) -> RowRow:
         item, outcome = entry.item, entry.outcome

@@ -14,6 +14,7 @@ from extract.store.rows import (
     RowRow,
     RunEnd,
     RunStart,
+    Seen,
     Sink,
     Totals,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "RowRow",
     "RunEnd",
     "RunStart",
+    "Seen",
     "Sink",
     "Store",
     "Totals",

@@ -5,7 +5,7 @@ Works on a ledger's connection, within the caller's transaction where it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +16,7 @@ from extract.store.finder import Finder, lookup_of
 from extract.store.frames import frame_of, select_list
 from extract.store.ledger import Ledger
 from extract.store.policy import Policy
-from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow
+from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow, Seen
 from extract.store.sql import SOURCE, clean, quote, run_with
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ class Entries:
         self._write_dead(_last_of_each(batch.dead))
         kept = [row for row in map(self._policy.kept, batch.kept) if row is not None]
         self._ledger.insert(schema.KEPT, kept)
-        self._settle([row for row in batch.rows if row.state == "accepted"])
+        self._settle(_by_job([row for row in batch.rows if row.state == "accepted"]))
+        for seen in batch.seen:
+            self._write_seen(seen)
         for job, keys in _grouped(batch.gone).items():
             self._rows.remove(keys, job)
             self.set_dead_status(job, keys, "given_up", only="open")
@@ -84,6 +86,21 @@ class Entries:
             self._rows.remove(keys, job)
         self._ledger.insert(schema.ROWS, rows, {"lookup": [lookup_of(clean(row.key)) for row in rows]})
 
+    def _write_seen(self, seen: Seen) -> None:
+        """In place: taking the rows out and putting them in again costs eight times as much."""
+        import polars as pl
+
+        job, keys = clean(seen.job), list(map(clean, seen.keys))
+        self._rows.change(
+            pl.Series(keys, dtype=pl.String),
+            pl.DataFrame({"position": seen.positions}, schema={"position": pl.Int64}),
+            "run_id = ?, reused = ?, position = s.position",
+            [clean(seen.run_id), seen.reused],
+            job,
+        )
+        if seen.reused:
+            self._settle({job: keys})
+
     def _write_dead(self, dead: Sequence[DeadRow]) -> None:
         if not dead:
             return
@@ -92,10 +109,11 @@ class Entries:
         run_with(self._ledger.con, _merge_dead(self._ledger.table("dead_letters")), frame)
         self._has_dead = True
 
-    def _settle(self, accepted: Sequence[RowRow]) -> None:
+    def _settle(self, accepted: Mapping[str, list[str]]) -> None:
+        """Dead letters of rows that are accepted now, by job."""
         if not accepted or not self._has_dead:
             return
-        for job, keys in _by_job(accepted).items():
+        for job, keys in accepted.items():
             self.set_dead_status(job, keys, "settled")
         dead = self._ledger.table("dead_letters")
         self._has_dead = bool(self._ledger.fetch(f"SELECT 1 FROM {dead} WHERE status <> 'settled' LIMIT 1"))

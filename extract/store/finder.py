@@ -9,7 +9,7 @@ columns: a parameter or a value of its own costs a microsecond. Knows nothing of
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from extract.store.sql import SOURCE, quote, read_with, run_with, transaction
@@ -52,6 +52,22 @@ class Finder:
         absent = wanted.filter(~wanted.is_in(there.implode()))
         self._absent.update((scope, text) for text in absent)
         return found.filter(there.is_in(wanted.implode())).drop(_TEXT)
+
+    def change(
+        self, texts: pl.Series, to: pl.DataFrame, assign: str, values: Sequence[Any], scope: str | None = None
+    ) -> None:
+        """Change the rows that are there in place, within the caller's transaction.
+
+        to: a row for each text, for `assign` to name as columns of `s`. values: of its parameters.
+        """
+        ids = self._rows(f"{self._text} AS {_TEXT}, rowid AS {_ID}", self._ids(texts.to_list(), scope))
+        found = ids.join(to.with_columns(texts.alias(_TEXT)), on=_TEXT).drop(_TEXT)
+        run_with(
+            self._con,
+            f"UPDATE {self._table} AS t SET {assign} FROM {SOURCE} AS s WHERE t.rowid = s.{_ID}",
+            found,
+            values,
+        )
 
     def remove(self, texts: Iterable[str], scope: str | None = None) -> None:
         """Take rows out, within the caller's transaction; those known to be absent are not searched for."""

@@ -88,6 +88,7 @@ def merge(batches: Sequence[Batch]) -> Batch:
         dead=_all(batches, lambda b: b.dead),
         kept=_all(batches, lambda b: b.kept),
         gone=_all(batches, lambda b: b.gone),
+        seen=_all(batches, lambda b: b.seen),
         output=_merge_outputs(_all(batches, lambda b: b.outputs)),
     )
 

@@ -89,14 +89,16 @@ def unlearn(con: duckdb.DuckDBPyConnection) -> None:
     _no_variables.discard(id(con))
 
 
-def run_with(con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame) -> None:
+def run_with(
+    con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame, values: Sequence[Any] = ()
+) -> None:
     """Run a statement that reads `frame` under the name SOURCE."""
     _extract_source_ = Capsule(frame)
     if id(con) not in _no_variables:
-        con.execute(statement)
+        con.execute(statement, list(values))
         return
     with _registered(con, _extract_source_):
-        con.execute(statement)
+        con.execute(statement, list(values))
 
 
 def read_with(

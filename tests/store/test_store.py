@@ -10,7 +10,7 @@ import pytest
 
 from extract.errors import StoreError
 from extract.protocol.usage import Usage
-from extract.store import Batch, KeptRow, RunEnd, Store
+from extract.store import Batch, KeptRow, RunEnd, Seen, Store
 from tests.store.store_rows import JOB, PAID, RUN, accepted, answer, call, commit, dead, row, started
 
 
@@ -253,3 +253,33 @@ def test_a_closed_store_says_so_and_closing_again_is_nothing(store: Store) -> No
     store.close()
     with pytest.raises(StoreError, match="closed"):
         store.commit(accepted("a"))
+
+
+def test_rows_that_stand_as_they_did_change_their_run_and_place_alone(store: Store) -> None:
+    store.commit(accepted("a", "b", "half \ud800")).result()
+    commit(store, rows=[row("dead", 3, "dead", reason="invalid")], dead=[dead("dead")])
+    before = store.rows(JOB).drop("run_id", "position", "reused").sort("key")
+    seen = [
+        Seen(JOB, "run-2", ["half \ud800", "a", "nobody"], [0, 5, 6], reused=True),
+        Seen(JOB, "run-2", ["dead"], [1], reused=False),
+        Seen("another job", "run-2", ["b"], [9], reused=True),
+    ]
+    commit(store, seen=seen)
+    after = store.rows(JOB).sort("key")
+    assert after.drop("run_id", "position", "reused").equals(before)
+    assert after.select("key", "run_id", "position", "reused").rows() == [
+        ("a", "run-2", 5, True),
+        ("b", RUN, 1, False),
+        ("dead", "run-2", 1, False),
+        ("half \\ud800", "run-2", 0, True),
+    ]
+    assert store.missing(JOB, "run-2") == ["b"]
+    assert store.dead_letters(JOB, status="open").height == 1
+
+
+def test_many_batches_of_rows_that_stand_are_one_transaction(store: Store) -> None:
+    store.commit(accepted("a", "b")).result()
+    futures = [store.commit(Batch(seen=[Seen(JOB, "run-2", [key], [7], reused=True)])) for key in "ab"]
+    for future in futures:
+        future.result()
+    assert store.rows(JOB)["position"].to_list() == [7, 7]
