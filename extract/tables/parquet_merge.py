@@ -22,9 +22,9 @@ ROW = "_is_row"
 SEQUENCE = "_sequence"
 POSITION = "_position"
 _BUCKET = "_bucket"
-FILE_ROWS = 250_000
+FILE_ROWS = 100_000
 _FILE_BYTES = 16_000_000  # compressed
-_SHARE_ROWS = 4_000_000  # whose keys and places are held at a time, some 50 bytes a row
+_SHARE_ROWS = 1_000_000  # whose keys and places are held at a time, some 50 bytes a row
 
 Places = Callable[[], Iterable["pl.DataFrame"]]
 
