@@ -11,9 +11,9 @@ from itertools import islice
 
 from extract.bucketfit import Bucket, Span, fit
 
-_USED = 0.98  # of a limit that the user gave
+_USED = 0.975  # of a limit that the user gave
 _GIVEN_BURST = 0.05  # seconds' worth that may go at once: timers come late
-_LATE = 0.02  # seconds that a request may take longer on its way than another
+_LATE = 0.03  # seconds that a request may take longer on its way than another
 _SLOT = 0.05  # seconds; the history is kept in slots of this length
 _SLOTS = 600
 _SPANS = 4

@@ -83,7 +83,7 @@ def test_what_is_given_is_kept_from_the_first_request_on() -> None:
     drive = Drive(Pace(concurrency=9_000, requests_per_minute=600))
 
     assert drive.fill(60.0) <= 600
-    assert drive.fill(60.0) in range(585, 601)
+    assert drive.fill(60.0) in range(580, 601)
 
 
 @settings(max_examples=20, deadline=None)
@@ -115,7 +115,7 @@ def test_tokens_are_estimated_before_and_corrected_after() -> None:
         while drive.flying:
             drive.land(Message([], "end_turn", Usage(input=400, output=100)))
 
-    assert (drive.governor.counts.admitted - before) * 500 == pytest.approx(60_000, rel=0.03)
+    assert (drive.governor.counts.admitted - before) * 500 == pytest.approx(60_000, rel=0.04)
 
 
 def test_one_refusal_makes_all_wait_as_long_as_was_asked() -> None:

@@ -30,7 +30,7 @@ def most(times: list[float], seconds: float) -> int:
 @given(
     per_minute=limits,
     phases=st.lists(st.tuples(st.floats(0.0, 3.0), st.integers(1, 60), lateness), min_size=1, max_size=8),
-    ways=st.lists(st.floats(0.0, 0.02), min_size=1, max_size=7),
+    ways=st.lists(st.floats(0.0, 0.03), min_size=1, max_size=7),
 )
 def test_no_second_and_no_minute_holds_more_where_requests_arrive(
     per_minute: int, phases: list[tuple[float, int, float]], ways: list[float]
@@ -84,7 +84,7 @@ def test_what_is_larger_than_the_limit_goes_when_nothing_else_does() -> None:
     assert rate.wait(1_000, 0.0) == 0.0 or rate.wait(1_000, 10.0) == 0.0
     rate.take(1_000, 10.0)
     assert rate.wait(1, 10.0) >= 60.0
-    assert rate.wait(1, 10.0 + 1_000 / 600 * 60 / 0.98 + 1) == 0.0
+    assert rate.wait(1, 10.0 + 1_000 / 600 * 60 / 0.97 + 1) == 0.0
 
 
 def test_what_was_not_sent_yet_counts_from_when_it_is() -> None:
@@ -93,9 +93,9 @@ def test_what_was_not_sent_yet_counts_from_when_it_is() -> None:
     rate.take(1.0, 0.6)
     rate.postpone(1.0, 0.0, 0.9)  # the first is held up
     rate.postpone(1.0, 0.9, 1.5)
-    assert rate.wait(1.0, 1.55) == pytest.approx(0.6 + 1.02 - 1.55, abs=0.01)
+    assert rate.wait(1.0, 1.55) == pytest.approx(0.6 + 1.03 - 1.55, abs=0.01)
     rate.take(1.0, 1.7)
-    assert rate.wait(1.0, 1.8) == pytest.approx(1.5 + 1.02 - 1.8, abs=0.01)
+    assert rate.wait(1.0, 1.8) == pytest.approx(1.5 + 1.03 - 1.8, abs=0.01)
 
 
 def test_what_used_more_than_was_planned_is_made_up_for() -> None:
