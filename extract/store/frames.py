@@ -56,7 +56,7 @@ def column_of(name: str, type_: str, values: Sequence[Any]) -> pl.Series:
         return column_of(name, "VARCHAR", [_money(value) for value in values])
     dtype, safe = _POLARS[type_]
     if _is_empty(values):  # Polars would look for the first value one by one
-        return pl.repeat(None, len(values), dtype=dtype(pl), eager=True).alias(name)
+        return pl.Series(name, [None], dtype=dtype(pl)).new_from_index(0, len(values))
     try:
         return pl.Series(name, values, dtype=dtype(pl), strict=True)
     except Exception:
