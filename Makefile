@@ -34,7 +34,7 @@ arrow:           ## the tests that need pyarrow; all others have run without it
 ray:             ## the tests that need Ray, which brings pandas and pyarrow: in an environment of its own
 	$(PYTHON) -m venv .venv-ray && .venv-ray/bin/pip install -q -e '.[ray,endpoint,otel]' \
 	  opentelemetry-sdk pytest hypothesis && \
-	.venv-ray/bin/python -m pytest -q $(patsubst %,tests/integrations/test_%.py,ray_map ray_tables reference foreign_frames)
+	.venv-ray/bin/python -m pytest -q -rP $(patsubst %,tests/integrations/test_%.py,ray_map ray_tables reference foreign_frames)
 
 pages:           ## write the reference pages that are made from the code
 	for make in docs/reference/make_*.py; do PYTHONPATH=. $(BIN)/python $$make || exit 1; done

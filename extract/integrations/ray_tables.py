@@ -132,7 +132,7 @@ class Tables:
         if not rows.num_rows:
             return
         folder = self._folder(follower)
-        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.urandom(4).hex()}.parquet"
+        name = f"{time.time_ns()}-{os.urandom(4).hex()}.parquet"  # by name they are in order
         try:
             pq.write_table(rows, f"{folder}/.{name}", filesystem=self._fs, compression="zstd")
             self._fs.move(f"{folder}/.{name}", f"{folder}/{name}")
