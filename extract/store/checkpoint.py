@@ -1,10 +1,10 @@
 """How DuckDB moves what was committed from the log into the file, so that memory does not grow with rows.
 
-By default it does so every 16 MB and merges small groups of rows on the way: 200 MB for a moment, and a
-file twice as large. It keeps what it wrote in memory besides, 165 MB for a million short rows. Here the log
-grows longer, nothing is merged before the end, and what lies in the file is let go of. No limit holds while
-a commit or a checkpoint works: one that fails for want of memory makes DuckDB give up the database. Knows
-nothing of tables.
+By default it does so every 16 MB and merges small groups of rows on the way: 200 to 300 MB for a moment, and
+a file half as large again. It keeps what it wrote in memory besides, 165 MB for a million short rows. Here
+the log grows longer, only what short runs wrote is merged, and what lies in the file is let go of. No limit
+holds while a commit or a checkpoint works: one that fails for want of memory makes DuckDB give up the
+database. Knows nothing of tables.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = {"checkpoint_threshold": "'64MB'", "max_vacuum_tasks": "0"}
 _EVERY = 32  # commits between two looks at the memory
+_FEW = 32  # commits that make a small group of rows; those of many short runs become one
 _KEPT = 48_000_000  # bytes of the file that may stay in memory
 
 _HELD = """
@@ -52,8 +53,13 @@ class Checkpoints:
             self._tried(f"SET memory_limit = {literal(self._limit)}")
 
     def close(self) -> None:
-        """Back to what the settings were: the last checkpoint merges, and another connection may go on."""
-        for name in _SETTINGS if self._ours else ():
+        """Empty the log and give the settings back: another connection of this process may go on."""
+        if not self._ours:
+            return
+        if self._commits <= _FEW:
+            self._tried("SET max_vacuum_tasks = 1")
+        self._tried("CHECKPOINT")
+        for name in _SETTINGS:
             self._tried(f"RESET {name}")
 
     def _tried(self, statement: str) -> None:

@@ -65,16 +65,42 @@ def test_an_answer_of_any_size(store: Store) -> None:
     assert store.totals().answers == 5
 
 
+def groups(path: Path) -> list[int]:
+    """Rows in each group of the table `rows`."""
+    with duckdb.connect(path, read_only=True) as con:
+        return [
+            rows
+            for (rows,) in con.execute(
+                "SELECT max(count) FROM pragma_storage_info('extract.rows') GROUP BY row_group_id"
+            ).fetchall()
+        ]
+
+
 def test_room_of_rows_that_are_replaced_is_used_again(path: Path, small: None) -> None:
     sizes = []
     for night in range(8):
         with Store.open(path) as store:
             store.begin(started(str(night))).result()
-            for at in range(0, 20_000, 2_000):
-                commit(store, rows=[row(os.urandom(90).hex(), n) for n in range(at, at + 2_000)])
+            for at in range(0, 20_000, 500):
+                commit(store, rows=[row(os.urandom(90).hex(), n) for n in range(at, at + 500)])
             store.forget("letters").result()
         sizes.append(path.stat().st_size)
     assert sizes[-1] < 2 * sizes[1]
+
+
+def test_what_short_runs_wrote_becomes_one_group(path: Path) -> None:
+    for night in range(20):
+        with Store.open(path) as store:
+            commit(store, rows=[row(f"{night}-{n}", n) for n in range(50)])
+    assert len(groups(path)) < 6
+    assert sum(groups(path)) == 1_000
+
+
+def test_a_long_run_merges_nothing(path: Path, small: None) -> None:
+    with Store.open(path) as store:
+        for at in range(0, 40_000, 1_000):
+            commit(store, rows=[row(os.urandom(50).hex(), n) for n in range(at, at + 1_000)])
+    assert len(groups(path)) > 2
 
 
 def test_the_log_is_empty_when_the_store_is_closed(path: Path) -> None:
