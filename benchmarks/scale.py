@@ -180,7 +180,7 @@ class Simulation:
 
     def pump(self) -> None:
         """Tickets go out; the next look is when something is due."""
-        for name in self.spend(lambda: self.leases.pump(self.now)):
+        for name in sorted(self.spend(lambda: self.leases.pump(self.now))):
             self.messages += 1  # one question and its answer
             for ticket in self.leases.take(name):
                 self.at(self.now + 2 * HOP, lambda w=self.workers[name], t=ticket: self.send(w, t))
