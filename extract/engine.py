@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -62,7 +62,7 @@ class _Asked:
     """A fingerprint that is being asked for, until its outcome is durable."""
 
     end: _End | None = None
-    followers: list[Item] = field(default_factory=list)
+    followers: list[Item] | None = None
 
 
 class Engine:
@@ -209,6 +209,7 @@ class Engine:
             await self._committer.put(_share(item, end))
         elif asked := self._asked.get(item.fingerprint):
             if asked.end is None:
+                asked.followers = asked.followers or []
                 asked.followers.append(item)
             else:
                 await self._committer.put(_share(item, asked.end))
@@ -263,7 +264,7 @@ class Engine:
         hand_over = self._committer.put if settled.ticket is not None else self._committer.land
         await hand_over(settled)
         asked.end = _End(settled.outcome, settled.output)
-        for follower in asked.followers:  # equal rows come after it: they have no answer of their own
+        for follower in asked.followers or ():  # equal rows come after it: they have no answer of their own
             await self._committer.put(_share(follower, asked.end))
 
     async def _keep(self, item: Item) -> None:

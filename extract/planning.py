@@ -7,7 +7,7 @@ what to make of it; the arithmetic is in `plan_math`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -258,7 +258,7 @@ def _steady(usage: Usage) -> Usage:
     """A row that came first wrote the prefix; any other reads it."""
     if not usage.cache_write or usage.cache_read:
         return usage
-    return replace(usage, cache_read=usage.cache_write, cache_write_1h=0, cache_write_5m=0)
+    return usage._replace(cache_read=usage.cache_write, cache_write_1h=0, cache_write_5m=0)
 
 
 def _span(interval: Interval | None, unit: str, *, digits: int = 0) -> str:

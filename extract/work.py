@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from extract.conversation import Conversation, Limits, converse
@@ -47,18 +47,18 @@ class Item:
     values: Mapping[str, Any]
     prompt: Rendered | Unsendable
     fingerprint: str
-    calls: list[CallRow] = field(default_factory=list)
+    calls: Sequence[CallRow] = ()
     first_at: float | None = None
 
     def add(self, call: CallRow) -> None:
         """One more request was sent."""
         self.first_at = self.first_at or call.started_at
-        self.calls.append(call)
+        self.calls = (*self.calls, call)
 
     def so_far(self) -> Item:
         """The row with the requests up to now, which are taken off this one: paid, whatever comes."""
         taken = replace(self, calls=self.calls)
-        self.calls = []
+        self.calls = ()
         return taken
 
 

@@ -12,7 +12,7 @@ from extract.cli.stores import existing, open_store
 from extract.cli.text import as_json as to_json
 from extract.cli.text import cell, plural, table
 from extract.errors import StoreLockedError
-from extract.store import read_status
+from extract.store import Totals, read_status
 
 
 def command(*, store: Path, as_json: bool) -> int:
@@ -36,9 +36,13 @@ def command(*, store: Path, as_json: bool) -> int:
 def _held(path: Path) -> dict[str, Any]:
     with open_store(existing(path)) as store:
         jobs = [str(job) for job in store.jobs()["job"]]
-        totals = {job: asdict(store.totals(job)) for job in jobs}
+        totals = {job: _by_name(store.totals(job)) for job in jobs}
         runs = store.runs().tail(5).select("run_id", "job", "started_at", "finished_at", "model", "into")
         return {"store": str(path), "jobs": totals, "last_runs": runs.to_dicts()}
+
+
+def _by_name(totals: Totals) -> dict[str, Any]:
+    return {**asdict(totals), "usage": totals.usage.as_dict()}
 
 
 def _show_live(live: dict[str, Any], store: Path) -> None:

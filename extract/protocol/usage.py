@@ -6,12 +6,10 @@ Knows nothing of prices. A missing field is unknown (None), never an error and n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one or several requests. None means that the server did not say.
 
     input: ordinary input, without cache reads and writes.
@@ -30,9 +28,11 @@ class Usage:
     thinking: int | None = None
     web_searches: int | None = None
 
-    def __add__(self, other: Usage) -> Usage:
+    def __add__(self, other: Usage) -> Usage:  # type: ignore[override]  # a sum, not one behind the other
         if self is UNKNOWN:
             return other
+        if other is UNKNOWN:
+            return self
         return Usage(
             _plus(self.input, other.input),
             _plus(self.cache_write_5m, other.cache_write_5m),
@@ -60,7 +60,7 @@ class Usage:
 
     def as_dict(self) -> dict[str, int | None]:
         """By category, for the store and for JSON."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return self._asdict()
 
     @classmethod
     def total(cls, usages: Iterable[Usage]) -> Usage:

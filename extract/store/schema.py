@@ -6,7 +6,7 @@ Knows nothing of how rows get in or out. Everything lies in the DuckDB schema `e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from extract.protocol.usage import Usage
 from extract.store.sql import quote
@@ -14,7 +14,7 @@ from extract.store.sql import quote
 SCHEMA = "extract"
 VERSION = 2
 
-USAGE_FIELDS = tuple(f.name for f in fields(Usage))
+USAGE_FIELDS = Usage._fields
 USAGE = f"STRUCT({', '.join(f'{quote(name)} BIGINT' for name in USAGE_FIELDS)})"
 COST = "DECIMAL(24,12)"
 TIME = "TIMESTAMP WITH TIME ZONE"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from extract.errors import InputError
 from extract.tables.arrivals import Arrivals, Occurrences
@@ -33,8 +33,7 @@ class ArrivalError(InputError):
     """A key that is missing or repeated, seen when rows were already under way. Nothing is lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of the input. position: its place, from 0. key: its key as text."""
 
     position: int
