@@ -223,7 +223,7 @@ def driver_dies(served: Endpoint, place: Path) -> str:
     made = pl.read_parquet(place / "out" / "*.parquet").unique("id")
     requests = served.counts()["requests"]
     assert (made["_outcome"] == "accepted").all() and made.height == 600
-    assert requests <= 600 + 24, requests
+    assert requests <= 600 + 2 * 24, requests  # in flight, or answered and not durable yet
     calls = parts(place / "tables", "calls")
     with duckdb.connect(str(place / "s.duckdb"), read_only=True) as con:
         noted = con.sql("SELECT count(*) FROM extract.calls").fetchall()[0][0]
