@@ -12,6 +12,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
+from extract.garbage import seldom
+
 Result = TypeVar("Result")
 
 
@@ -52,7 +54,9 @@ class Host(Generic[Result]):
 
     def _run(self) -> None:
         try:
-            self.result.set_result(asyncio.run(self._watched()))
+            with seldom():
+                result = asyncio.run(self._watched())
+            self.result.set_result(result)
         except BaseException as error:
             self.result.set_exception(error)
             self._ready.set()

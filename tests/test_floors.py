@@ -69,6 +69,7 @@ FLOORS: dict[str, int] = {
     "engine": 5,
     "intake": 5,
     "host": 5,
+    "garbage": 5,
     "plan_math": 5,
     # 6: the face
     "texts": 6,
