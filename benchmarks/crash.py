@@ -19,6 +19,7 @@ from pathlib import Path
 
 import duckdb
 
+from extract.store import Store
 from extract.testing import LocalEndpoint
 
 JOB = Path(__file__).resolve().parents[1] / "tests" / "crash" / "nightly.py"
@@ -40,9 +41,9 @@ def kill_after(endpoint: LocalEndpoint, job: subprocess.Popen[bytes], requests: 
 
 
 def recorded(store: Path) -> int:
-    """Requests that the store knows of."""
-    with duckdb.connect(str(store)) as con:
-        return int(con.sql("SELECT count(*) FROM extract.calls").fetchall()[0][0])
+    """Requests that the store knows of, when it was opened and has read its journal."""
+    with Store.open(store) as opened:
+        return opened.totals().calls
 
 
 def main() -> None:

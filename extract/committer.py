@@ -17,8 +17,8 @@ Entry = TypeVar("Entry")
 Commit = Callable[[Sequence[Entry]], Awaitable[None]]
 
 _ROOM = 4  # batches that may be uncommitted at one time
-_SHARE = 20  # a batch waits so many times as long as the last commit took
-_LONGEST = 0.25  # seconds
+_SHARE = 50  # a batch waits so many times as long as the last commit took
+_LONGEST = 0.5  # seconds
 _SHARE_AWAITED, _LONGEST_AWAITED = 2, 0.05  # the same while somebody waits
 
 
