@@ -21,7 +21,7 @@ from extract import Client, Pace, Pipeline
 from extract.host import Host
 from extract.store.writer import Writer
 
-CALLS: dict[str, int] = {"httpx": 3_250, "fast": 860}  # a row, the event loop's and the library's included
+CALLS: dict[str, int] = {"httpx": 2_950, "fast": 860}  # a row, the event loop's and the library's included
 FEW, MANY = 100, 400
 
 
@@ -90,7 +90,7 @@ def test_calls_of_functions_a_row(
 def test_a_row_is_one_request_and_a_fraction_of_a_commit(stub: str, tmp_path: Path, counted: Any) -> None:
     report = run(stub, MANY, tmp_path / "store.duckdb").report
     assert (report.requests, SERVICE.asked, len(SERVICE.right)) == (MANY, MANY, MANY)
-    assert counted["commits"] < MANY / 2
+    assert counted["commits"] < MANY / 10  # by time, so a slow machine makes more of them
 
 
 def test_what_is_known_costs_no_request_and_one_commit_a_batch(
