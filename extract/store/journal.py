@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -95,6 +96,11 @@ class Journal:
         for path in self._paths:
             path.unlink(missing_ok=True)
 
+    def set_aside(self) -> list[Path]:
+        """The same where lines could not be read: the files are kept under other names, which it gives."""
+        kept = [path for path in self._paths if path.exists() and path.stat().st_size]
+        return [path.rename(path.with_name(f"{path.name}.broken-{time.time_ns()}")) for path in kept]
+
     def close(self) -> None:
         """Lets the files go; those with nothing in them are removed."""
         with self._lock:
@@ -145,9 +151,11 @@ def _read(line: bytes) -> Paid | None:
         if int(checksum, 16) != crc32(text):
             return None
         calls, answers = json.loads(text)
-    except ValueError:
+        return Paid(
+            tuple(_row(CallRow, one) for one in calls), tuple(_row(AnswerRow, one) for one in answers)
+        )
+    except (ValueError, TypeError, ArithmeticError):  # damaged, or of a version with other columns
         return None
-    return Paid(tuple(_row(CallRow, one) for one in calls), tuple(_row(AnswerRow, one) for one in answers))
 
 
 def _row(kind: type[Row], values: list[Any]) -> Row:

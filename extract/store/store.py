@@ -243,9 +243,10 @@ class Store(Readers):
         new = [one for one in left.entries if not any(call.call_id in known for call in one.calls)]
         if new:
             self.commit(merge([Batch(one.calls, one.answers) for one in new])).result()
-        if new or left.broken:
-            _tell_left(self.path, new, left.broken)
+        aside = self._journal.set_aside() if left.broken else []
         self._journal.forget()
+        if new or aside:
+            _tell_left(self.path, new, left.broken, aside)
 
     def _claim(self) -> None:
         """One store a file within this process too: DuckDB's lock tells processes apart alone."""
@@ -280,15 +281,15 @@ def _close(writer: Writer, outputs: Outputs, journal: Journal, ledger: Ledger) -
     writer.close(let_go)
 
 
-def _tell_left(path: Path | None, new: Sequence[Paid], broken: int) -> None:
-    calls, answers = sum(len(one.calls) for one in new), sum(len(one.answers) for one in new)
+def _tell_left(path: Path | None, new: Sequence[Paid], broken: int, aside: Sequence[Path]) -> None:
+    unread = f". {broken} lines of it cannot be read and are kept in {', '.join(map(str, aside))}"
     log.warning(
         "%s: the last process was killed; what it had paid for and not committed was found in its journal: "
         "%d requests, %d answers%s",
         path,
-        calls,
-        answers,
-        f" ({broken} lines of it cannot be read)" if broken else "",
+        sum(len(one.calls) for one in new),
+        sum(len(one.answers) for one in new),
+        unread if aside else "",
     )
 
 

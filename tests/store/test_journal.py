@@ -11,6 +11,7 @@ import sys
 import textwrap
 from decimal import Decimal
 from pathlib import Path
+from zlib import crc32
 
 import duckdb
 import pytest
@@ -170,7 +171,18 @@ def test_a_damaged_line_is_told_and_the_others_are_kept(
     with Store.open(killed) as store:
         assert set(store.recall(["print-asked again"]).result()) == {"print-asked again"}
     assert calls_in(killed) == [(2, 2)]
-    assert "1 lines of it cannot be read" in caplog.text
+    [aside] = killed.parent.glob("*.paid-?.broken-*")
+    assert f"1 lines of it cannot be read and are kept in {aside}" in caplog.text
+    assert b"axked" in aside.read_bytes() and not paths(killed)
+
+
+def test_a_line_of_a_version_with_other_columns_is_kept(killed: Path) -> None:
+    [path] = [path for path in paths(killed) if path.stat().st_size]
+    text = b'[[["one column"]],[]]'
+    path.write_bytes(b"%08x %b\n" % (crc32(text), text))
+    with Store.open(killed):
+        pass
+    assert [text in aside.read_bytes() for aside in killed.parent.glob("*.paid-?.broken-*")] == [True]
 
 
 def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
