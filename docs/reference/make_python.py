@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ForwardRef
 
 import extract
 
@@ -76,6 +76,8 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def _annotation(annotation: Any, before: str) -> str:
     if annotation is inspect.Signature.empty:
         return ""
+    if isinstance(annotation, ForwardRef):  # a field of a named tuple
+        annotation = annotation.__forward_arg__
     return before + (annotation if isinstance(annotation, str) else inspect.formatannotation(annotation))
 
 
