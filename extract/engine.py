@@ -8,14 +8,15 @@ they are counted. Knows nothing of HTTP, of DuckDB or of what a terminal shows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from extract.breaker import Breaker, Stop
 from extract.committer import Committer
 from extract.conversation import Attempt, Delivery
+from extract.endings import End, Endings
 from extract.errors import InputError
 from extract.evidence import Source
 from extract.outcome import Accepted, DeadLetter, Outcome
@@ -50,18 +51,11 @@ class Courier(Protocol):
         ...
 
 
-class _End(NamedTuple):
-    """What equal rows need to know of an outcome; the row itself, with its pictures, may go."""
-
-    outcome: Outcome
-    output: Sequence[Mapping[str, Any]]
-
-
 @dataclass(slots=True)
 class _Asked:
     """A fingerprint that is being asked for, until its outcome is durable."""
 
-    end: _End | None = None
+    end: End | None = None
     followers: list[Item] | None = None
 
 
@@ -91,8 +85,7 @@ class Engine:
         self._size = concurrency
         self._queue: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._size * 2)
         self._asked: dict[str, _Asked] = {}
-        self._died: dict[str, _End] = {}
-        self._landed: dict[str, _End] = {}  # committed since the feeder last asked the store
+        self._endings = Endings()
         self._failure: BaseException | None = None
         self._known: asyncio.Task[None] | None = None  # the commit of what the store knew of a batch
         self._committer = Committer(self._commit, full=_FULL, crowd=concurrency // 2)
@@ -145,7 +138,7 @@ class Engine:
         in large batches.
         """
         items = await _in_turns(self._prepare, batch)
-        self._landed.clear()
+        self._endings.store_is_asked()
         answers, states = await asyncio.gather(
             self._ledger.recall([item.fingerprint for item in items]),
             self._ledger.states([item.key for item in items]),
@@ -205,7 +198,7 @@ class Engine:
 
     async def _ask(self, item: Item) -> None:
         """Queues a row, or ties it to an equal one that is being asked or has just been."""
-        if end := self._died.get(item.fingerprint) or self._landed.get(item.fingerprint):
+        if end := self._endings.of(item.fingerprint):
             await self._committer.put(_share(item, end))
         elif asked := self._asked.get(item.fingerprint):
             if asked.end is None:
@@ -263,7 +256,7 @@ class Engine:
         # what may be in flight
         hand_over = self._committer.put if settled.ticket is not None else self._committer.land
         await hand_over(settled)
-        asked.end = _End(settled.outcome, settled.output)
+        asked.end = End(settled.outcome, settled.output)
         for follower in asked.followers or ():  # equal rows come after it: they have no answer of their own
             await self._committer.put(_share(follower, asked.end))
 
@@ -306,9 +299,7 @@ class Engine:
             if entry.outcome is None:
                 continue
             if not entry.left and self._asked.pop(entry.item.fingerprint, None) is not None:
-                dead = isinstance(entry.outcome, DeadLetter)
-                ended = self._died if dead else self._landed
-                ended[entry.item.fingerprint] = _End(entry.outcome, entry.output)
+                self._endings.add(entry.item.fingerprint, End(entry.outcome, entry.output))
         await self._publish([entry.outcome for entry in entries if entry.outcome is not None])
 
     def _count(self, entry: Settled) -> None:
@@ -341,7 +332,7 @@ async def _in_turns(work: Callable[[Given], Made], given: Sequence[Given]) -> li
     return made
 
 
-def _share(item: Item, end: _End) -> Settled:
+def _share(item: Item, end: End) -> Settled:
     """The outcome of an equal row, paid for there."""
     outcome = replace(end.outcome, key=item.key, attempts=0, usage=UNKNOWN)
     return Settled(item, outcome, end.output, shared=True, spared=end.outcome.usage)

@@ -67,6 +67,7 @@ FLOORS: dict[str, int] = {
     "courier": 5,
     "committer": 5,
     "engine": 5,
+    "endings": 5,
     "intake": 5,
     "host": 5,
     "garbage": 5,
