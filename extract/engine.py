@@ -119,10 +119,10 @@ class Engine:
     # rows in -----------------------------------------------------------------------------------
 
     async def _feed(self) -> None:
-        batches, known = iter(self._source), False
+        batches, known = _Batches(iter(self._source)), False
         try:
             while not self._stop.stopping:
-                batch = await asyncio.to_thread(_next_of, batches, _KNOWN if known else 1)
+                batch = await asyncio.to_thread(batches.take, _KNOWN if known else 1)
                 if not batch:
                     self._tally.read_all = True
                     return
@@ -318,9 +318,26 @@ class Engine:
             tally.reused_usage += entry.spared
 
 
-def _next_of(batches: Iterator[list[Row]], most: int) -> list[Row]:
-    """The next rows; none at the end."""
-    return [row for batch in islice(batches, most) for row in batch]
+class _Batches:
+    """Rows of one or several batches at once; an input that breaks off does so after those before it."""
+
+    def __init__(self, batches: Iterator[list[Row]]) -> None:
+        self._batches = batches
+        self._broken: Exception | None = None
+
+    def take(self, most: int) -> list[Row]:
+        """The rows of the next batches; none at the end."""
+        if self._broken is not None:
+            raise self._broken
+        rows: list[Row] = []
+        try:
+            for batch in islice(self._batches, most):
+                rows += batch
+        except Exception as error:
+            if not rows:
+                raise
+            self._broken = error
+        return rows
 
 
 async def _in_turns(work: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:

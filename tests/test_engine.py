@@ -16,6 +16,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from extract import Client, Pace, Pipeline
+from extract.engine import _Batches
+from extract.tables import Row
 from extract.testing import LocalEndpoint, Reply, ScriptedReplies
 
 
@@ -253,3 +255,15 @@ def test_under_any_mix_of_faults_each_row_ends_once(tmp_path: Path, seed: int) -
     done = run.accepted["id"].to_list() + [int(key) for key in run.dead_letters["key"]]
     assert sorted(done) == list(range(120))
     assert run.accepted["id"].to_list() == run.accepted["row"].to_list()
+
+
+def test_an_input_that_breaks_off_gives_the_rows_before_it_first() -> None:
+    def broken() -> Any:
+        yield from ([Row(n, str(n), {})] for n in range(6))
+        raise OSError("the disk is gone")
+
+    batches = _Batches(broken())
+    assert [[row.position for row in batches.take(most)] for most in (1, 4, 4)] == [[0], [1, 2, 3, 4], [5]]
+    for _ in range(2):
+        with pytest.raises(OSError, match="the disk is gone"):
+            batches.take(4)
