@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -183,7 +183,7 @@ class Session:
         pace = pipeline.pace or Pace()
         self._stopper = stopper = Stopper()
         breaker = Breaker(pipeline.patience)
-        work = self._work()
+        work = work_of(pipeline, self._job, self._run_id, self._options.replicate, self._intake.redriven)
         async with self._client.connect(concurrency=pace.concurrency, clock=clock) as line:
             gate = Gates(lambda: line.address, lambda address: self._gate(pace, address))
             clearance = LocalClearance(
@@ -212,22 +212,6 @@ class Session:
                 guard.cancel()
                 await asyncio.gather(guard, return_exceptions=True)
                 await gate.close()
-
-    def _work(self) -> Work:
-        pipeline = self._pipeline
-        return Work(
-            self._job,
-            self._run_id,
-            pipeline.rendering,
-            pipeline.envelope,
-            pipeline.judge,
-            pipeline.columns,
-            pipeline.limits,
-            many=pipeline.compiled.many,
-            split=pipeline.split,
-            replicate=self._options.replicate,
-            redriven=self._intake.redriven,
-        )
 
     def interrupt(self, what: str) -> None:
         """Ends the run early; to be called inside the engine's loop."""
@@ -357,6 +341,25 @@ class Session:
         }
         with suppress(OSError):
             self._store.write_status(values)
+
+
+def work_of(
+    pipeline: Pipeline, job: str, run_id: str, replicate: int = 0, redriven: Mapping[str, str] | None = None
+) -> Work:
+    """What a run of a pipeline does with a row, here or in a worker elsewhere."""
+    return Work(
+        job,
+        run_id,
+        pipeline.rendering,
+        pipeline.envelope,
+        pipeline.judge,
+        pipeline.columns,
+        pipeline.limits,
+        many=pipeline.compiled.many,
+        split=pipeline.split,
+        replicate=replicate,
+        redriven=redriven,
+    )
 
 
 async def _guard(gate: Gates, stopper: Stopper, clock: Clock) -> None:

@@ -28,11 +28,12 @@ from extract.observe import RunBegan, RunEnded, heard, tell, telling
 from extract.outcome import Outcome
 from extract.pipeline import Pipeline
 from extract.report import Tally
+from extract.session import work_of
 from extract.stopper import Stopper
 from extract.store import Batch
 from extract.store.policy import Policy
 from extract.tables import RowSource, read_rows
-from extract.work import Ledger, Work
+from extract.work import Ledger
 
 if TYPE_CHECKING:
     import polars as pl
@@ -184,17 +185,7 @@ class Worker:
         store: Any = _RemoteStore(self._writer, self._block, run.policy)
         tally, price = Tally(), run.price
         stopper, breaker = Stopper(), Breaker(pipeline.patience)
-        work = Work(
-            pipeline.label,
-            run.run_id,
-            pipeline.rendering,
-            pipeline.envelope,
-            pipeline.judge,
-            pipeline.columns,
-            pipeline.limits,
-            many=pipeline.compiled.many,
-            split=pipeline.split,
-        )
+        work = work_of(pipeline, pipeline.label, run.run_id)
 
         async def publish(some: Sequence[Outcome]) -> None:
             outcomes.update({outcome.key: outcome for outcome in some})
