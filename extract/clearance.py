@@ -104,7 +104,7 @@ class LocalClearance:
     async def _reserve(self, request: Request) -> Reservation | None:
         """Holds the money for one request; the run stops when there is none left for any."""
         while not self._stop.stopping:
-            held = self._purse.reserve(request.estimate_tokens(), request.max_tokens, ttl=self._ttl)
+            held = self._purse.reserve(request.input_tokens, request.max_tokens, ttl=self._ttl)
             if held is not None:
                 return held
             if self._purse.in_flight == 0:
@@ -126,7 +126,7 @@ class LocalClearance:
 
     async def _place(self, request: Request, *, again: bool) -> Slot | None:
         """Waits for a place in the air; None when the waiting line was emptied."""
-        tokens = request.estimate_tokens() + self._purse.likely_output(request.max_tokens)
+        tokens = request.input_tokens + self._purse.likely_output(request.max_tokens)
         try:
             slot = await self._gate.enter(tokens, first=again)
         except asyncio.CancelledError:

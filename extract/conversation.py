@@ -104,7 +104,7 @@ def converse(key: str, request: Request, source: Source, judge: Judge, limits: L
 
 def _too_long(key: str, request: Request) -> DeadLetter | None:
     context = request.envelope.card.context
-    needed = request.estimate_tokens() + request.max_tokens
+    needed = request.input_tokens + request.max_tokens
     if needed <= context:
         return None
     expected = f"at most {context:,}: split the input, as with Pipeline(split=Split(...))"
@@ -159,7 +159,7 @@ def _reask(key: str, course: _Course, message: Message, judged: Judgement, limit
 
 def _double(key: str, course: _Course) -> Outcome | None:
     """The same request with twice the room, as far as the context goes."""
-    room = course.request.envelope.card.context - course.request.estimate_tokens()
+    room = course.request.envelope.card.context - course.request.input_tokens
     wider = min(course.request.max_tokens * 2, room)
     if course.doublings >= DOUBLINGS or wider <= course.request.max_tokens:
         expected = (

@@ -160,7 +160,7 @@ class LeasedClearance:
             yield None
             return
         ticket = next(self._tickets)
-        tokens, prefix = request.estimate_tokens(), request.envelope.prefix_digest
+        tokens, prefix = request.input_tokens, request.envelope.prefix_digest
         self._waiting[ticket] = asyncio.get_running_loop().create_future()
         self._say(self._wants, Want(ticket, tokens, request.max_tokens, prefix, again))
         leave = _Leave(self, ticket)

@@ -237,7 +237,10 @@ _STREAM = {
 
 
 class Request(NamedTuple):
-    """One request: the envelope, the turns of one row, its max_tokens, and an estimate of its input."""
+    """One request: the envelope, the turns of one row, its max_tokens.
+
+    input_tokens: all of its input, estimated from its letters.
+    """
 
     envelope: Envelope
     turns: tuple[Turn, ...]
@@ -262,10 +265,6 @@ class Request(NamedTuple):
         more = (Turn("assistant", tuple(message.content)), Turn("user", (text_block(text),)))
         tokens = self.input_tokens + sum(estimate_blocks(turn.blocks) for turn in more)
         return self._replace(turns=(*self.turns, *more), input_tokens=tokens)
-
-    def estimate_tokens(self) -> int:
-        """Input tokens, estimated from their letters."""
-        return self.input_tokens
 
     def as_json(self) -> dict[str, Any]:
         """For people and for dead letters: the prefix and pictures as digests."""

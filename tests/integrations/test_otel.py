@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,13 +166,3 @@ def test_without_a_provider_nothing_happens(tmp_path: Path) -> None:
             assert run(script).report.accepted == 1
     finally:
         leave()
-
-
-def test_without_the_package_the_extra_is_named() -> None:
-    code = (
-        "import sys; sys.modules['opentelemetry'] = None\n"
-        "try: import extract.integrations.otel\n"
-        "except Exception as error: print(type(error).__name__, error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("MissingExtraError") and "extract-pipelines[otel]" in done.stdout

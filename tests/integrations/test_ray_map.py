@@ -65,13 +65,3 @@ def test_wrong_use_names_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(ray.exceptions.RayTaskError, match="key column 'nr' is not there"):
         extract_map(unseen, work, key="nr", store=tmp_path / "s.duckdb").take_all()
     ray.shutdown()
-
-
-def test_without_ray_the_extra_is_named() -> None:
-    code = (
-        "import sys; sys.modules['ray'] = None\n"
-        "try: import extract.integrations.ray\n"
-        "except Exception as error: print(type(error).__name__, error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("MissingExtraError") and "extract-pipelines[ray]" in done.stdout

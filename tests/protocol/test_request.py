@@ -270,9 +270,9 @@ def test_estimates_count_the_prefix_and_all_turns() -> None:
     made = envelope(system="word " * 400)
     request = made.request([text_block("word " * 40)])
     assert made.prefix_tokens > 500
-    assert request.estimate_tokens() == made.estimate_tokens([text_block("word " * 40)])
-    assert request.reask(Message([text_block("{}")], "end_turn"), "x" * 400).estimate_tokens() > (
-        request.estimate_tokens() + 100
+    assert request.input_tokens == made.estimate_tokens([text_block("word " * 40)])
+    assert request.reask(Message([text_block("{}")], "end_turn"), "x" * 400).input_tokens > (
+        request.input_tokens + 100
     )
 
 
