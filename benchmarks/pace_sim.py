@@ -163,9 +163,12 @@ async def _drive(case: Case, clock: VirtualClock, seed: int) -> Result:
                 server.at_once = int(server.at_once * server.factor)
             tokens = max(1.0, rng.lognormvariate(0, 0.3) * case.tokens) if case.tokens else 1.0
             while True:
-                async with gate.slot(case.tokens or 1.0, first=False) as slot:
+                slot = await gate.enter(case.tokens or 1.0)
+                try:
                     reply = await _request(server, clock, rng, tokens)
                     slot.settle(_Call(reply, server.headers))
+                finally:
+                    slot.leave()
                 if isinstance(reply, Message):
                     break
                 if reply.action is Action.RETRY:

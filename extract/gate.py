@@ -11,8 +11,7 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -119,15 +118,6 @@ class Gate:
         if permit is None:
             permit = await self._wait(tokens, at_front=first)
         return Slot(self, permit)
-
-    @asynccontextmanager
-    async def slot(self, tokens: float, *, first: bool = False) -> AsyncIterator[Slot]:
-        """The same for a block, at whose end the place is left."""
-        slot = await self.enter(tokens, first=first)
-        try:
-            yield slot
-        finally:
-            slot.leave()
 
     async def close(self) -> None:
         """Ends the timer. Whoever still waits here is cancelled."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
 
 from extract.clock import SystemClock
-from extract.gate import Gate, Gates
+from extract.gate import Gate, Gates, Slot
 from extract.governor import Governor
 from extract.pace import Pace
 from extract.protocol.reply import Action, Fault, Message, Reply
@@ -30,6 +31,16 @@ def gate_of(clock: VirtualClock, pace: Pace | None = None) -> Gate:
     return Gate(Governor(pace or Pace(), now=clock.now(), seed=3), clock)
 
 
+@asynccontextmanager
+async def held(gate: Gate, tokens: float, *, first: bool = False) -> AsyncIterator[Slot]:
+    """A place for a block."""
+    slot = await gate.enter(tokens, first=first)
+    try:
+        yield slot
+    finally:
+        slot.leave()
+
+
 def test_first_come_first_served() -> None:
     clock = VirtualClock()
     order: list[int] = []
@@ -38,7 +49,7 @@ def test_first_come_first_served() -> None:
         gate = gate_of(clock, Pace(concurrency=4))
 
         async def row(number: int) -> None:
-            async with gate.slot(1.0) as slot:
+            async with held(gate, 1.0) as slot:
                 order.append(number)
                 await clock.sleep(1.0)
                 slot.settle(Came(DONE))
@@ -58,7 +69,7 @@ def test_a_row_that_flew_before_goes_to_the_head_of_the_line() -> None:
         gate = gate_of(clock, Pace(concurrency=1))
 
         async def row(name: str, *, first: bool) -> None:
-            async with gate.slot(1.0, first=first) as slot:
+            async with held(gate, 1.0, first=first) as slot:
                 order.append(name)
                 await clock.sleep(1.0)
                 slot.settle(Came(DONE))
@@ -82,7 +93,7 @@ def test_no_more_than_allowed_fly_and_all_places_are_used() -> None:
 
         async def row() -> None:
             nonlocal most
-            async with gate.slot(1.0) as slot:
+            async with held(gate, 1.0) as slot:
                 most = max(most, gate.in_flight)
                 await clock.sleep(1.0)
                 slot.settle(Came(DONE))
@@ -106,7 +117,7 @@ def test_one_refusal_stops_all_and_the_way_back_is_no_herd() -> None:
 
         async def row() -> None:
             while True:
-                async with gate.slot(1.0) as slot:
+                async with held(gate, 1.0) as slot:
                     calls.append(clock.now())
                     await clock.sleep(0.02)
                     closed = 2.0 <= clock.now() < 5.0
@@ -135,9 +146,9 @@ def test_leaving_without_an_answer_frees_the_place() -> None:
     async def main() -> None:
         gate = gate_of(clock, Pace(concurrency=1))
         with pytest.raises(RuntimeError, match="broke"):
-            async with gate.slot(1.0):
+            async with held(gate, 1.0):
                 raise RuntimeError("broke")
-        async with gate.slot(1.0):
+        async with held(gate, 1.0):
             assert gate.in_flight == 1
         assert gate.in_flight == 0 and gate.counts.answered == 0
         await gate.close()
@@ -153,7 +164,7 @@ def test_whoever_is_cancelled_while_waiting_leaves_the_line_and_blocks_nobody() 
         entered: list[str] = []
 
         async def row(name: str) -> None:
-            async with gate.slot(1.0):
+            async with held(gate, 1.0):
                 entered.append(name)
                 await clock.sleep(1.0)
 
@@ -173,11 +184,11 @@ def test_a_permit_that_crosses_a_cancellation_is_given_back() -> None:
 
     async def main() -> None:
         gate = gate_of(clock, Pace(concurrency=1))
-        holder = gate.slot(1.0)
+        holder = held(gate, 1.0)
         await holder.__aenter__()
 
         async def wait() -> None:
-            async with gate.slot(1.0):
+            async with held(gate, 1.0):
                 raise AssertionError("was cancelled")
 
         waiting = asyncio.create_task(wait())
@@ -199,7 +210,7 @@ def test_closing_cancels_whoever_still_waits() -> None:
         gate = gate_of(clock, Pace(concurrency=1, requests_per_minute=1))
 
         async def row() -> None:
-            async with gate.slot(1.0):
+            async with held(gate, 1.0):
                 pass
 
         tasks = [asyncio.create_task(row()) for _ in range(5)]
@@ -218,7 +229,7 @@ def test_thousands_wait_without_a_timer_each() -> None:
         gate = gate_of(clock, Pace(concurrency=5_000, requests_per_minute=60_000))
 
         async def row() -> None:
-            async with gate.slot(1.0) as slot:
+            async with held(gate, 1.0) as slot:
                 slot.settle(Came(DONE))
 
         rows = [asyncio.create_task(row()) for _ in range(5_000)]
@@ -237,7 +248,7 @@ def test_a_stall_is_told() -> None:
 
     async def main() -> None:
         gate = gate_of(clock, Pace(no_progress=60.0))
-        async with gate.slot(1.0) as slot:
+        async with held(gate, 1.0) as slot:
             slot.settle(Came(Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=59.0)))
         assert gate.stalled(clock.now()) is None
         await clock.sleep(61.0)
@@ -258,7 +269,7 @@ def test_several_loops_stand_in_one_line() -> None:
 
         async def row() -> None:
             nonlocal flying, most, done
-            async with gate.slot(1.0) as slot:
+            async with held(gate, 1.0) as slot:
                 with lock:
                     flying += 1
                     most = max(most, flying)
