@@ -76,6 +76,9 @@ class Reservation:
     input_estimate: int
 
 
+_FREE = Reservation(_NOTHING, 0)  # what each request holds where there is no limit
+
+
 class Purse:
     """The money of one run: what is spent, what is reserved, what may still fly.
 
@@ -114,7 +117,7 @@ class Purse:
         """
         if not self._limited:
             self.in_flight += 1
-            return Reservation(_NOTHING, input_tokens)
+            return _FREE
         amount = self._estimate(input_tokens, max_tokens, ttl, web_searches)
         held = self.spent + self.reserved
         alone = self.in_flight == 0 and self._left(self.spent)
@@ -128,11 +131,14 @@ class Purse:
         """Puts what was used in the place of what was held, and returns it.
 
         usage: None when nothing was billed (turned away, never sent); an unknown usage, or one
-            without a price, counts as reserved.
+            without a price, counts as reserved. Without a limit nothing is counted.
         """
         self.in_flight -= 1
-        if self._limited:
-            self.reserved -= reservation.amount
+        if not self._limited:
+            if usage is not None and usage.output is not None:
+                self._outputs.add(usage.output)
+            return _NOTHING
+        self.reserved -= reservation.amount
         paid = _NOTHING if usage is None else self._paid(reservation, usage)
         self.spent += paid
         return paid
@@ -154,7 +160,7 @@ class Purse:
 
     def _learn(self, reservation: Reservation, usage: Usage) -> None:
         self._outputs.add(usage.output or 0)
-        if self._limited and reservation.input_estimate > 0:
+        if reservation.input_estimate > 0:
             self._input_ratio.add((usage.total_input or 0) / reservation.input_estimate)
 
     def _estimate(self, input_tokens: int, max_tokens: int, ttl: str | None, web_searches: int) -> Spent:

@@ -75,11 +75,23 @@ class LocalClearance:
         """See `Clearance`."""
         return _Leave(self, request, again)
 
-    async def admit(self, leave: _Leave) -> None:
-        """Waits for all three; what is missing afterwards was not given, since the run stops."""
+    def admit_now(self, leave: _Leave) -> None:
+        """Takes what there is to take without waiting: most often all three."""
         request = leave.request
-        leave.held = await self._reserve(request)
-        if leave.held is not None:
+        if self._stop.stopping or not (held := self._hold(request)):
+            return
+        leave.held = held
+        ask = self._warmth.ask(self._clock.now(), prefix=request.envelope.prefix_digest)
+        if ask.turn is not Turn.WAIT:
+            leave.ask = ask
+            leave.slot = self._gate.enter_now(self._tokens(request))
+
+    async def admit(self, leave: _Leave) -> None:
+        """Waits for what is missing; what is so afterwards was not given, since the run stops."""
+        request = leave.request
+        if leave.held is None:
+            leave.held = await self._reserve(request)
+        if leave.held is not None and leave.ask is None:
             leave.ask = await self._turn(request)
         if leave.ask is not None:
             leave.slot = await self._place(request, again=leave.again)
@@ -104,8 +116,7 @@ class LocalClearance:
     async def _reserve(self, request: Request) -> Reservation | None:
         """Holds the money for one request; the run stops when there is none left for any."""
         while not self._stop.stopping:
-            held = self._purse.reserve(request.input_tokens, request.max_tokens, ttl=self._ttl)
-            if held is not None:
+            if held := self._hold(request):
                 return held
             if self._purse.in_flight == 0:
                 self._stop(BROKE)
@@ -126,9 +137,8 @@ class LocalClearance:
 
     async def _place(self, request: Request, *, again: bool) -> Slot | None:
         """Waits for a place in the air; None when the waiting line was emptied."""
-        tokens = request.input_tokens + self._purse.likely_output(request.max_tokens)
         try:
-            slot = await self._gate.enter(tokens, first=again)
+            slot = await self._gate.enter(self._tokens(request), first=again)
         except asyncio.CancelledError:
             if self._stop.stopping and not _is_cancelled():
                 return None
@@ -137,6 +147,13 @@ class LocalClearance:
             slot.leave()
             return None
         return slot
+
+    def _hold(self, request: Request) -> Reservation | None:
+        return self._purse.reserve(request.input_tokens, request.max_tokens, ttl=self._ttl)
+
+    def _tokens(self, request: Request) -> float:
+        """What a place is asked for."""
+        return request.input_tokens + self._purse.likely_output(request.max_tokens)
 
 
 @dataclass(slots=True, eq=False)
@@ -158,7 +175,9 @@ class _Leave(AbstractAsyncContextManager["Leave | None"]):
 
     async def __aenter__(self) -> Leave | None:
         try:
-            await self.clearance.admit(self)
+            self.clearance.admit_now(self)
+            if self.slot is None:
+                await self.clearance.admit(self)
         except BaseException:
             self.clearance.give_back(self)
             raise

@@ -106,18 +106,19 @@ class Gate:
         with self._line.lock:
             return self._governor.stalled(now)
 
+    def enter_now(self, tokens: float) -> Slot | None:
+        """A place, where one is free and nobody waits, which most requests find; else None."""
+        with self._line.lock:
+            permit = None if self._line.waiters else self._governor.admit(tokens, self._clock.now())
+        return None if permit is None else Slot(self, permit)
+
     async def enter(self, tokens: float, *, first: bool = False) -> Slot:
         """Waits for a place.
 
         tokens: estimate of input and output. first: ahead of the line, for a row that was in the
         air before.
         """
-        with self._line.lock:
-            nobody_before = not self._line.waiters  # most requests go at once
-            permit = self._governor.admit(tokens, self._clock.now()) if nobody_before else None
-        if permit is None:
-            permit = await self._wait(tokens, at_front=first)
-        return Slot(self, permit)
+        return self.enter_now(tokens) or Slot(self, await self._wait(tokens, at_front=first))
 
     async def close(self) -> None:
         """Ends the timer. Whoever still waits here is cancelled."""
@@ -151,9 +152,8 @@ class Gate:
 
     def _leave(self, permit: Permit, reply: Reply | None, limits: Mapping[str, str] | None = None) -> None:
         with self._line.lock:
-            self._governor.settle(permit, reply, self._clock.now(), limits=limits or {})
-            waited_for = bool(self._line.waiters)
-        if waited_for:
+            self._governor.settle(permit, reply, self._clock.now(), limits=limits)
+        if self._line.waiters:
             self._pump()
 
     def _pump(self) -> None:
@@ -224,6 +224,10 @@ class Gates:
         """Requests that wait for their turn, at all addresses."""
         return sum(gate.waiting for gate in self._gates.values())
 
+    def enter_now(self, tokens: float) -> Slot | None:
+        """As `Gate.enter_now`, at the address that requests go to now."""
+        return self._now().enter_now(tokens)
+
     def enter(self, tokens: float, *, first: bool = False) -> Coroutine[Any, Any, Slot]:
         """As `Gate.enter`, at the address that requests go to now."""
         return self._now().enter(tokens, first=first)
@@ -239,6 +243,7 @@ class Gates:
 
     def _now(self) -> Gate:
         address = self._leading()
-        if address not in self._gates:
-            self._gates[address] = self._make(address)
-        return self._gates[address]
+        gate = self._gates.get(address)
+        if gate is None:
+            gate = self._gates[address] = self._make(address)
+        return gate

@@ -105,17 +105,13 @@ class Governor:
         self.in_flight = 0
         self.window = Window(pace.concurrency, now)
         self.rates = {unit: LearnedRate(now) for unit in ("requests", "tokens")}
-        self._spread = Spread()
+        self._spread: Spread | None = None  # after a cool-down
         self._rng = random.Random(seed)
         self._given = {
             unit: GivenRate(limit, now)
             for unit, limit in (("requests", pace.requests_per_minute), ("tokens", pace.tokens_per_minute))
             if limit is not None
         }
-        self._buckets: tuple[tuple[str, GivenRate | LearnedRate], ...] = (
-            *self._given.items(),
-            *self.rates.items(),
-        )
         self._episode = _Episode(Blame.OVERLOAD, 0)
         self._number = 0
         self._cool_until: float | None = None
@@ -139,25 +135,25 @@ class Governor:
         """A permit for one request of about so many tokens; None: ask again when `due`, or after a reply."""
         if self._waiting_since is None:
             self._waiting_since = now
-        if self._cooling(now) or not self.window.room(self.in_flight, now):
+        window, flying = self.window, self.in_flight
+        if (self._cool_until is not None and self._cooling(now)) or not window.room(flying, now):
             return None
-        costs = self._costs(tokens)
-        if self._rate_wait(costs, now) > 0:
+        counted = self._counted(tokens)
+        if self._rate_wait(counted, now) > 0:
             return None
-        for unit, bucket in self._buckets:
-            bucket.take(costs[unit], now)
-        self._spread.take(now)
-        probe = self.window.is_probe(self.in_flight)
-        self.in_flight += 1
+        self._take(counted, now)
+        probe = flying >= window.places and window.is_probe(flying)
+        self.in_flight = order = flying + 1
         self.counts.admitted += 1
-        self.counts.peak = max(self.counts.peak, self.in_flight)
-        return Permit(now, now, self.in_flight, tokens, costs["tokens"], self._number, probe)
+        if order > self.counts.peak:
+            self.counts.peak = order
+        return Permit(now, now, order, tokens, counted, self._number, probe)
 
     def due(self, tokens: float, now: float) -> float | None:
         """Seconds until `admit` may succeed by itself; None when a reply has to come first."""
         if self._cool_until is not None and now < self._cool_until:
             return self._cool_until - now
-        wait = self._rate_wait(self._costs(tokens), now)
+        wait = self._rate_wait(self._counted(tokens), now)
         if self.in_flight < self.window.places:
             return wait
         opens = self.window.due(now)
@@ -165,32 +161,40 @@ class Governor:
 
     def postpone(self, permit: Permit, now: float) -> None:
         """The request was not sent before now: limits that were given count it from now on."""
-        costs = {"requests": 1.0, "tokens": permit.tokens}
         for unit, bucket in self._given.items():
-            bucket.postpone(costs[unit], permit.sent, now)
+            bucket.postpone(_cost(unit, permit.tokens), permit.sent, now)
         permit.sent = now
 
-    def _costs(self, tokens: float) -> dict[str, float]:
-        """Tokens are corrected by how estimates turned out so far."""
+    def _counted(self, tokens: float) -> float:
+        """An estimate, corrected by how estimates turned out so far."""
         factor = self._used / self._planned if self._planned > 0 else 1.0
-        return {"requests": 1.0, "tokens": max(1.0, tokens * factor)}
+        return max(1.0, tokens * factor)
 
-    def _rate_wait(self, costs: dict[str, float], now: float) -> float:
-        longest = self._spread.wait(now)
-        for unit, bucket in self._buckets:
-            longest = max(longest, bucket.wait(costs[unit], now))
+    def _rate_wait(self, tokens: float, now: float) -> float:
+        longest = self._spread.wait(now) if self._spread is not None else 0.0
+        for unit, given in self._given.items():
+            longest = max(longest, given.wait(_cost(unit, tokens), now))
+        for unit, rate in self.rates.items():
+            if rate.bucket is not None:  # nothing is learned in most runs
+                longest = max(longest, rate.wait(_cost(unit, tokens), now))
         return longest
 
+    def _take(self, tokens: float, now: float) -> None:
+        for unit, given in self._given.items():
+            given.take(_cost(unit, tokens), now)
+        self.rates["requests"].take(1.0, now)
+        self.rates["tokens"].take(tokens, now)
+        if self._spread is not None:
+            self._spread.take(now)
+
     def _cooling(self, now: float) -> bool:
-        if self._cool_until is None:
-            return False
-        if now < self._cool_until:
+        if self._cool_until is not None and now < self._cool_until:
             return True
         self._cool_until = None
         self._reconsider()
         for rate in self.rates.values():
             rate.resume(now)
-        self._spread.begin(now)
+        self._spread = Spread(now)
         self.window.restart(self.in_flight, now)
         return False
 
@@ -203,11 +207,11 @@ class Governor:
 
         limits: the rate-limit headers that came with it, by lower-case name.
         """
-        if isinstance(reply, Fault) and reply.action is Action.COOL_DOWN:
+        if isinstance(reply, Message):
+            self._answer(permit, reply, now)
+        elif isinstance(reply, Fault) and reply.action is Action.COOL_DOWN:
             self._hear(limits or {})
             self._refuse(permit, reply, now)
-        elif isinstance(reply, Message):
-            self._answer(permit, reply, now)
         else:
             self.window.on_gone(probe=permit.probe)
             if isinstance(reply, Fault) and reply.action in (Action.ROW, Action.REQUEST):
@@ -270,9 +274,8 @@ class Governor:
             self._cool(fault, now)  # a wait frees no place that own requests hold, but those of others
 
     def _give_back(self, permit: Permit) -> None:
-        costs = {"requests": 1.0, "tokens": permit.tokens}
         for unit, rate in self.rates.items():
-            rate.give_back(costs[unit], permit.at)
+            rate.give_back(_cost(unit, permit.tokens), permit.at)
 
     def _open_episode(self, permit: Permit, fault: Fault, now: float) -> None:
         blame = self._blame(permit, fault)
@@ -362,6 +365,11 @@ class Governor:
         if now < end:
             return None
         return f"no request was answered for {now - self._waiting_since:,.0f} s"
+
+
+def _cost(unit: str, tokens: float) -> float:
+    """What one request takes of a limit."""
+    return tokens if unit == "tokens" else 1.0
 
 
 _shared: dict[tuple[str, str, Hashable], Governor] = {}

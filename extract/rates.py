@@ -29,13 +29,12 @@ _ABREAST = 2  # requests that may go at the same moment all the same: timers com
 
 
 class Spread:
-    """Lets no crowd out after a wait that all shared, however many places are free or come free together."""
+    """Lets no crowd out after a wait that all shared, however many places are free or come free together.
 
-    def __init__(self) -> None:
-        self._until = self._next = -math.inf
+    now: when the wait is over.
+    """
 
-    def begin(self, now: float) -> None:
-        """The wait is over."""
+    def __init__(self, now: float) -> None:
         self._until, self._next = now + _SPREAD, now
 
     def wait(self, now: float) -> float:
@@ -173,9 +172,12 @@ class LearnedRate:
         """So much goes."""
         self._mean += (cost - self._mean) / _ENOUGH
         slot = math.floor(now / _SLOT)
-        self._taken[slot] = self._taken.get(slot, 0.0) + cost
-        if len(self._taken) > _SLOTS:
-            self._forget()
+        if slot in self._taken:
+            self._taken[slot] += cost
+        else:
+            self._taken[slot] = cost
+            if len(self._taken) > _SLOTS:
+                self._forget()
         if self.bucket is None:
             return
         passed = max(0.0, now - self._at)

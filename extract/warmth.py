@@ -88,13 +88,15 @@ class Warmth:
 
         prefix: digest of its shared prefix. Raises ValueError when it is not the first one's.
         """
-        self._same(prefix)
+        if prefix != self._digest:
+            self._same(prefix)
         if not self._holds:
             return Ask(Turn.GO, now)
         if self._leader is not None or (self._open and self._wavers(now)):
             return Ask(Turn.WAIT, now)
         if self._open and not self._expired(now):
-            self._entry.used = max(self._entry.used, now)
+            if now > self._entry.used:
+                self._entry.used = now
             return Ask(Turn.GO, now)
         renewal = self._open and now - self._entry.used < self._ttl
         self._open = False

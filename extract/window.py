@@ -28,6 +28,7 @@ class Window:
         self.cap = float(cap)
         self.size = 1.0
         self.ceiling = math.inf
+        self.places = 1  # now, a whole number, at least one
         self.held = 0  # replies since the ceiling was set
         self._goal = math.inf  # where growth by time ends
         self._step = 1.0  # places that a round of replies adds beyond the goal
@@ -40,7 +41,10 @@ class Window:
 
     def room(self, in_flight: int, now: float) -> bool:
         """Whether one more may go."""
-        self._grow(now)
+        if self._blocked and self.size < self._goal:
+            self._grow(now)
+        elif now > self._at:
+            self._at = now
         free = in_flight < self.places or self._probe_due(in_flight)
         self._blocked = not free
         return free
@@ -51,11 +55,6 @@ class Window:
         if self.places >= math.floor(limit):
             return None
         return max(0.0, (self.places + 1 - self.size) / self._speed() - (now - self._at))
-
-    @property
-    def places(self) -> int:
-        """Places now, a whole number, at least one."""
-        return max(1, math.floor(min(self.size, self.cap, self.ceiling) + _HAIR))
 
     def is_probe(self, in_flight: int) -> bool:
         """Whether the request that goes now is the one above the ceiling. Asked once for each."""
@@ -89,7 +88,7 @@ class Window:
         """The service allows so many at once."""
         if places != self.ceiling:
             self.held = 0
-        self.ceiling = float(max(1, places))
+        self._set_ceiling(float(max(1, places)))
         self._stride = 1
         self._probe_after = _PROBE_SELDOM if named else self._probe_after
         self._until_probe = self._replies_to_probe()
@@ -97,7 +96,7 @@ class Window:
 
     def drop_ceiling(self) -> None:
         """The refusals were no ceiling after all."""
-        self.ceiling = math.inf
+        self._set_ceiling(math.inf)
 
     def cut(self, places: float) -> None:
         """Overload: down to so many places, then back a little with each round of replies."""
@@ -107,7 +106,7 @@ class Window:
     def restart(self, in_flight: int, now: float) -> None:
         """A cool-down is over: the places come back one by one, not at once."""
         self._at = now
-        self.size = max(1.0, min(float(in_flight), self._goal, self.cap, self.ceiling))
+        self._resize(min(float(in_flight), self._goal))
 
     def _replies_to_probe(self) -> int:
         return max(self._probe_after, 2 * int(self.ceiling))
@@ -118,21 +117,28 @@ class Window:
 
     def _raise_ceiling(self) -> None:
         self._probing = False
-        self.ceiling += self._stride
+        self._set_ceiling(self.ceiling + self._stride)
         self._stride *= 2
         self._until_probe = 0
 
     def _grow(self, now: float) -> None:
         passed = max(0.0, min(now - self._at, 0.25))
         self._at = max(self._at, now)
-        if self._blocked and self.size < self._goal:
-            speed = self._speed()
-            # where this program is slower than its timers, time alone must not pile up requests
-            most = self.places + 1 - self.size + _LATE * speed
-            self._resize(min(self._goal, self.size + min(passed * speed, most)))
+        speed = self._speed()
+        # where this program is slower than its timers, time alone must not pile up requests
+        most = self.places + 1 - self.size + _LATE * speed
+        self._resize(min(self._goal, self.size + min(passed * speed, most)))
 
     def _resize(self, size: float) -> None:
         self.size = max(1.0, min(size, self.cap, self.ceiling))
+        self._count_places()
+
+    def _set_ceiling(self, places: float) -> None:
+        self.ceiling = places
+        self._count_places()
+
+    def _count_places(self) -> None:
+        self.places = max(1, math.floor(min(self.size, self.cap, self.ceiling) + _HAIR))
 
     def _speed(self) -> float:
         known = min(self._goal, self.ceiling)
