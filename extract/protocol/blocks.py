@@ -9,7 +9,7 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from extract.errors import PromptError, RequestError
@@ -17,10 +17,12 @@ from extract.errors import PromptError, RequestError
 Block = dict[str, Any]
 
 IMAGE_TOKENS = 1_600  # what providers count for a page-sized picture; its bytes say nothing of it
-_ASCII_PER_TOKEN = 4.0
+_ASCII_PER_TOKEN = 4
 _OTHER_PER_TOKEN = 1.5  # letters beyond ASCII, Chinese ones above all, cost more tokens each
 
 _LONE = re.compile("[\ud800-\udfff]")
+
+_TEXT_BLOCK = ["type", "text"]
 
 WEB_SEARCH_TYPE = "web_search_20250305"
 
@@ -35,6 +37,17 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 def text_block(text: str) -> Block:
     """A text block. Half a surrogate pair, which no server can read, becomes U+FFFD."""
     return {"type": "text", "text": text if text.isascii() else _LONE.sub("�", text)}
+
+
+def only_text(blocks: Sequence[Block]) -> str | None:
+    """The text of the one block that nearly all rows are; None for anything else."""
+    if len(blocks) != 1:
+        return None
+    block = blocks[0]
+    if [*block] != _TEXT_BLOCK or block["type"] != "text":
+        return None
+    text = block["text"]
+    return text if type(text) is str else None
 
 
 def media_type(data: bytes) -> str | None:
@@ -79,13 +92,16 @@ def searches(tools: Iterable[Block]) -> bool:
 def estimate_text(text: str) -> int:
     """Tokens of a text, guessed from its letters; never below what plain English takes."""
     if text.isascii():
-        return int(len(text) / _ASCII_PER_TOKEN) + 1
+        return len(text) // _ASCII_PER_TOKEN + 1
     ascii_ = len(text.encode("ascii", "ignore"))
     return int(ascii_ / _ASCII_PER_TOKEN + (len(text) - ascii_) / _OTHER_PER_TOKEN) + 1
 
 
-def estimate_blocks(blocks: Iterable[Block]) -> int:
+def estimate_blocks(blocks: Sequence[Block]) -> int:
     """Tokens of content blocks; a picture counts as one of the size of a page."""
+    text = only_text(blocks)
+    if text is not None:
+        return _TYPE_TOKENS + estimate_text(text)
     tokens = 0
     for block in blocks:
         if block.get("type") == "image":
@@ -95,6 +111,9 @@ def estimate_blocks(blocks: Iterable[Block]) -> int:
             if isinstance(value, str):
                 tokens += estimate_text(value)
     return tokens
+
+
+_TYPE_TOKENS = estimate_text("text")  # of the word that says what a text block is
 
 
 def digested(block: Block) -> Block:

@@ -13,10 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extract.errors import RequestError
-from extract.protocol.blocks import digested, image_block, image_url_block, text_block, web_search
+from extract.protocol.blocks import (
+    digested,
+    estimate_blocks,
+    image_block,
+    image_url_block,
+    text_block,
+    web_search,
+)
 from extract.protocol.models import CONTEXT
 from extract.protocol.reply import Message
-from extract.protocol.request import Envelope, Turn, _canonical_blocks, dumps
+from extract.protocol.request import Envelope, Turn, _canonical_blocks, dumps, to_bytes
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "title": "Parcel note"}
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(4)
@@ -234,9 +241,15 @@ ANY_BLOCKS = st.lists(
 
 @given(ANY_BLOCKS)
 def test_a_text_written_by_hand_is_what_the_encoder_writes(blocks: list[dict[str, Any]]) -> None:
-    assert Turn("user", blocks).on("messages") == dumps({"role": "user", "content": blocks})
+    assert Turn("user", blocks).on("messages") == to_bytes(dumps({"role": "user", "content": blocks}))
     written = json.dumps([digested(block) for block in blocks], sort_keys=True, separators=(",", ":"))
-    assert _canonical_blocks(blocks) == written
+    assert _canonical_blocks(blocks) == written.encode()
+
+
+@given(ANY_BLOCKS)
+def test_a_row_of_one_text_is_estimated_as_any_other(blocks: list[dict[str, Any]]) -> None:
+    with_empty = [*blocks, {}]  # no text and no picture: it adds nothing, and the quick way is not taken
+    assert estimate_blocks(blocks) == estimate_blocks(with_empty)
 
 
 def test_the_fingerprint_is_the_same_in_another_process() -> None:
