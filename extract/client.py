@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -26,6 +26,7 @@ from extract.addresses import (
     scrub,
 )
 from extract.clock import Clock, SystemClock
+from extract.deadlines import Deadlines
 from extract.errors import ConfigError
 from extract.exchange import Call, Exchange, Patience
 from extract.fast_transport import FastTransport
@@ -33,7 +34,7 @@ from extract.protocol.models import Wire
 from extract.protocol.reply import Fault, Reply
 from extract.protocol.request import Request
 from extract.protocol.route import Route
-from extract.transport import Broken, HttpxTransport, Transport, TransportFactory
+from extract.transport import Answer, Broken, HttpxTransport, Progress, Transport, TransportFactory
 
 __all__ = ["Call", "Client", "Line", "Streaming"]
 
@@ -135,9 +136,11 @@ class Client:
         self.check()
         chosen = self.transport or os.environ.get("EXTRACT_TRANSPORT") or "httpx"
         transport = self._carrier(chosen, concurrency) if isinstance(chosen, str) else chosen(concurrency)
+        line = Line(self, transport, clock or SystemClock())
         try:
-            yield Line(self, transport, clock or SystemClock())
+            yield line
         finally:
+            line.close()
             await transport.aclose()
 
     def _carrier(self, name: str, concurrency: int) -> Transport:
@@ -171,6 +174,7 @@ class Line:
         self._client = client
         self._transport = transport
         self._clock = clock
+        self._deadlines = Deadlines()
         self._route = Route(client.address, client.fallback_url or None)
         self._heads: dict[tuple[str, bool], list[tuple[str, str]]] = {}
         self._patience = Patience(client.timeout, client.idle_timeout, client.deadline)
@@ -186,10 +190,16 @@ class Line:
         on_start: called when the model begins to answer, where the reply is streamed.
         """
         address = self._route.choose(self._clock.now())
-        streamed = self._client.streams(request)
-        exchange = Exchange(request, self._patience, self._clock, streamed=streamed, on_start=on_start)
+        exchange = Exchange(request, self._patience, self._clock, self._deadlines, on_start=on_start)
+        posted = self._post(request, address, exchange.progress)
         try:
-            reply = await self._exchange(exchange, address)
+            with exchange.timer():
+                async with posted as answer:
+                    reply = await exchange.read(answer)
+        except TimeoutError:
+            reply = exchange.timed_out()
+        except Broken as error:
+            reply = exchange.broke(error)
         except asyncio.CancelledError:
             self._route.abandoned(address)
             raise
@@ -197,20 +207,16 @@ class Line:
         self._learn(call)
         return call
 
-    async def _exchange(self, exchange: Exchange, address: str) -> Reply:
-        request, streamed = exchange.request, exchange.streamed
+    def close(self) -> None:
+        """Lets go of what is no connection."""
+        self._deadlines.close()
+
+    def _post(
+        self, request: Request, address: str, progress: Progress
+    ) -> AbstractAsyncContextManager[Answer]:
+        streamed = self._client.streams(request)
         url, head = address + request.envelope.path, self._head(address, streamed=streamed)
-        body = request.body(stream=streamed)
-        try:
-            async with (
-                exchange.timer(),
-                self._transport.post(url, head, body, progress=exchange.progress) as answer,
-            ):
-                return await exchange.read(answer)
-        except TimeoutError:
-            return exchange.timed_out()
-        except Broken as error:
-            return exchange.broke(error)
+        return self._transport.post(url, head, request.body(stream=streamed), progress=progress)
 
     def _head(self, address: str, *, streamed: bool) -> list[tuple[str, str]]:
         head = self._heads.get((address, streamed))
@@ -220,7 +226,9 @@ class Line:
 
     def _learn(self, call: Call) -> None:
         reply = call.reply
-        if call.status is None and isinstance(reply, Fault) and reply.kind == "connect":
+        if call.status == 200:
+            self._route.answered(call.address)
+        elif call.status is None and isinstance(reply, Fault) and reply.kind == "connect":
             self._route.failed(call.address, self._clock.now(), connected=False)
         elif call.status in _STORM_STATUS:
             self._route.failed(call.address, self._clock.now(), connected=True)

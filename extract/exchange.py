@@ -6,17 +6,17 @@ none), and the whole try (`deadline`). Knows nothing of rows, keys or which addr
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from extract.clock import Clock
+from extract.deadlines import Deadline, Deadlines
 from extract.protocol.faults import broken, read_reply, request_id_of
 from extract.protocol.reply import Reply
 from extract.protocol.request import Request
 from extract.protocol.stream import Assembler, first_data, looks_like_events
-from extract.transport import Answer, Broken, Progress, read_all
+from extract.transport import Answer, Broken, Progress, join_all
 
 _DRAIN = 1.0  # seconds for what may follow a stream's last event, so that the connection can be kept
 _LIMIT_HEADERS = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
@@ -57,15 +57,15 @@ class Exchange:
         request: Request,
         patience: Patience,
         clock: Clock,
+        deadlines: Deadlines,
         *,
-        streamed: bool,
         on_start: Callable[[], None] | None = None,
     ) -> None:
         self.request = request
-        self.streamed = streamed
         self.progress = Progress()
         self._patience = patience
         self._clock = clock
+        self._deadlines = deadlines
         self._on_start = on_start
         self._assembler: Assembler | None = None
         self._status: int | None = None
@@ -73,11 +73,11 @@ class Exchange:
         self._started_at, self._began = clock.time(), clock.now()
         self._ended: float | None = None
         self._limit = "timeout"
+        self._loop_began = self._loop_stepped = deadlines.now()
 
-    def timer(self) -> asyncio.Timeout:
+    def timer(self) -> Deadline:
         """The time-out around the try; its end moves while a stream goes on."""
-        self._loop_began = self._loop_stepped = asyncio.get_running_loop().time()
-        self._timer = asyncio.timeout_at(self._next_end(idle=False))
+        self._timer = Deadline(self._deadlines, self._next_end(idle=False))
         return self._timer
 
     async def read(self, answer: Answer) -> Reply:
@@ -86,7 +86,8 @@ class Exchange:
         kind = answer.headers.get("content-type", "")
         if 200 <= answer.status < 300 and kind.startswith("text/event-stream"):
             return await self._read_stream(answer)
-        body = await read_all(answer)
+        read = getattr(answer, "read", None)
+        body = await (read() if read is not None else join_all(answer))
         self._ended = self._clock.now()
         if looks_like_events(body):
             if 200 <= answer.status < 300:
@@ -163,12 +164,12 @@ class Exchange:
 
     def _finish(self) -> None:
         self._ended = self._clock.now()
-        self._timer.reschedule(asyncio.get_running_loop().time() + _DRAIN)
+        self._timer.move(self._deadlines.now() + _DRAIN)
 
     def _wait_on(self, *, stepped: bool) -> None:
         if stepped:
-            self._loop_stepped = asyncio.get_running_loop().time()
-        self._timer.reschedule(self._next_end(idle=True))
+            self._loop_stepped = self._deadlines.now()
+        self._timer.move(self._next_end(idle=True))
 
     def _next_end(self, *, idle: bool) -> float:
         """The loop's time at which the try ends unless something comes."""
@@ -176,7 +177,7 @@ class Exchange:
         end, self._limit = self._loop_stepped + patience.timeout, "timeout"
         if (whole := self._loop_began + patience.deadline) < end:
             end, self._limit = whole, "deadline"
-        if idle and (silent := asyncio.get_running_loop().time() + patience.idle) < end:
+        if idle and (silent := self._deadlines.now() + patience.idle) < end:
             end, self._limit = silent, "idle"
         return end
 

@@ -11,6 +11,7 @@ import asyncio
 import select
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from math import inf
 from typing import cast
 
@@ -52,24 +53,27 @@ class Incoming:
         self._broken: tuple[str, str, bool] | None = None
         self._waiter: asyncio.Future[None] | None = None
 
-    async def head(self) -> Incoming:
-        """Itself, when its head has come. Raises Broken."""
-        while not self.status:
-            await self._more()
-        return self
-
     async def read(self) -> bytes:
         """The whole body. Raises Broken."""
-        self._most = inf
-        self._connection.resume()
+        if not self.whole:
+            self._most = inf
+            self._connection.resume()
         while not self.whole:
-            await self._more()
-        body = b"".join(self._parts)
+            await self.more()
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         return self._decoded(body) if self._encoding else body
 
     def chunks(self) -> AsyncIterator[bytes]:
         """The body as it comes. Raises Broken."""
         return self._decoded_chunks() if self._encoding else self._raw_chunks()
+
+    def more(self) -> asyncio.Future[None]:
+        """To be awaited: something more has come, be it an end. Raises Broken."""
+        if self._broken is not None:
+            kind, detail, sent = self._broken
+            raise Broken(kind, detail, sent=sent)
+        self._waiter = waiter = self._connection.loop.create_future()
+        return waiter
 
     # what the connection tells
 
@@ -92,13 +96,6 @@ class Incoming:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    async def _more(self) -> None:
-        if self._broken is not None:
-            kind, detail, sent = self._broken
-            raise Broken(kind, detail, sent=sent)
-        self._waiter = self._connection.loop.create_future()
-        await self._waiter
-
     async def _raw_chunks(self) -> AsyncIterator[bytes]:
         self._live = True
         while True:
@@ -111,7 +108,7 @@ class Incoming:
             elif self.whole:
                 return
             else:
-                await self._more()
+                await self.more()
 
     # httpx undoes what a server compressed: the two transports read the same
 
@@ -174,15 +171,17 @@ class Connection(asyncio.Protocol):
     @property
     def flushed(self) -> bool:
         """Whether all that was written has left for the kernel."""
-        sizes = self._socket.get_write_buffer_size() + self._transport.get_write_buffer_size()
-        return not (self._blocked or sizes)
+        if self._blocked or self._socket.get_write_buffer_size():
+            return False
+        return self._transport is self._socket or not self._transport.get_write_buffer_size()
 
     def rest(self) -> bool:
-        """Ends an exchange. Returns whether another one can follow."""
+        """Ends an exchange. Returns whether another one can follow, if all of this one's request is out."""
         reply, self._reply = self._reply, None
-        self.resume()
+        if self._held:
+            self.resume()
         self._idle_since = self.loop.time()
-        return self.open and self._keeps and reply is not None and reply.whole and self.flushed
+        return self.open and self._keeps and reply is not None and reply.whole
 
     def fresh(self) -> bool:
         """Whether it can still be used: not too old, and nothing came, not even an end."""
@@ -327,10 +326,10 @@ def _ends_with_connection(reply: Incoming) -> bool:
     return "content-length" not in headers and "chunked" not in headers.get("transfer-encoding", "").lower()
 
 
-def _readable(number: int) -> Callable[[], bool]:
+def _readable(number: int) -> Callable[[], Sequence[object]]:
     """Whether a socket has something to read, which the event loop may not have seen yet."""
     if not hasattr(select, "poll"):
-        return lambda: bool(select.select([number], [], [], 0)[0])
+        return lambda: select.select([number], [], [], 0)[0]
     poll = select.poll()
     poll.register(number, select.POLLIN)
-    return lambda: bool(poll.poll(0))
+    return partial(poll.poll, 0)

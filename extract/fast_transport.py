@@ -68,9 +68,9 @@ class FastTransport:
             detail = f"ConnectTimeout: not connected after {self.connect_timeout:g} s"
             raise Broken("connect", detail, sent=False) from None
 
-    def give_back(self, origin: _Origin, connection: Connection) -> None:
-        """Keeps a connection whose exchange has ended, or closes it."""
-        if connection.rest() and not self._closed and len(origin.free) < self.keep:
+    def give_back(self, origin: _Origin, connection: Connection, *, flushed: bool) -> None:
+        """Keeps a connection whose exchange has ended, or closes it. flushed: all of its request is out."""
+        if connection.rest() and flushed and not self._closed and len(origin.free) < self.keep:
             origin.free.append(connection)
         else:
             connection.abort()
@@ -115,15 +115,19 @@ class _Exchange:
         connection = self._origin.take() or await self._transport.connect(self._origin)
         self._connection = connection
         try:
-            return await connection.ask(self._request).head()
+            reply = connection.ask(self._request)
+            while not reply.status:
+                await reply.more()
+            return reply
         except BaseException:
             self._progress.sent = connection.flushed
             connection.abort()
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        self._progress.sent = self._connection.flushed
-        self._transport.give_back(self._origin, self._connection)
+        connection = self._connection
+        self._progress.sent = flushed = connection.flushed
+        self._transport.give_back(self._origin, connection, flushed=flushed)
 
 
 @dataclass(slots=True)
@@ -221,7 +225,9 @@ async def _tunnel(connection: Connection, origin: _Origin, proxy: httpx.Proxy) -
     fields = [("host", f"{host}:{origin.port}"), *_proof(proxy)]
     lines = [f"CONNECT {host}:{origin.port} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
     try:
-        reply = await connection.ask(["\r\n".join([*lines, "", ""]).encode("ascii")]).head()
+        reply = connection.ask(["\r\n".join([*lines, "", ""]).encode("ascii")])
+        while not reply.status:
+            await reply.more()
     except Broken as error:
         raise Broken(error.kind, error.detail, sent=False) from None
     if not 200 <= reply.status < 300:

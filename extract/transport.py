@@ -58,12 +58,8 @@ class Answer(Protocol):
         ...
 
 
-async def read_all(answer: Answer) -> bytes:
-    """The whole body of an answer. Raises Broken."""
-    read = getattr(answer, "read", None)
-    if read is not None:
-        whole: bytes = await read()
-        return whole
+async def join_all(answer: Answer) -> bytes:
+    """The whole body of an answer that has no `read`. Raises Broken."""
     return b"".join([chunk async for chunk in answer.chunks()])
 
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extract.errors import ConfigError
-from extract.transport import Broken, Headers, Progress, read_all
+from extract.transport import Broken, Headers, Progress
 from tests.wire_server import CLOSE, HANG, RESET, Play, WireServer, plain
 
 pytest.importorskip("httptools")
@@ -77,7 +77,7 @@ def posted(over: FastTransport, server: WireServer) -> AbstractAsyncContextManag
 
 async def ask(over: FastTransport, url: str, body: bytes = b"{}") -> tuple[int, bytes]:
     async with over.post(f"{url}/v1/messages", HEADERS, body, progress=Progress()) as reply:
-        return reply.status, await read_all(reply)
+        return reply.status, await reply.read()
 
 
 async def broken(over: FastTransport, url: str, body: bytes = b"{}") -> Broken:
@@ -296,7 +296,7 @@ def test_a_cancelled_read_closes_and_the_next_exchange_is_clean() -> None:
 
     async def job() -> tuple[list[int], tuple[int, bytes]]:
         async with WireServer([half, half, OK]) as server, transport() as over:
-            for read in (read_all, first_chunk_and_more):
+            for read in (Incoming.read, first_chunk_and_more):
                 begun = asyncio.Event()
                 task = asyncio.create_task(reading(over, server.base_url, begun, read))
                 await begun.wait()
@@ -448,7 +448,7 @@ def test_a_connection_in_use_closes_when_its_exchange_ends() -> None:
             over = FastTransport(4)
             async with posted(over, server) as reply:
                 await over.aclose()
-                assert await read_all(reply) == b"whole"
+                assert await reply.read() == b"whole"
             while not server.closed:
                 await asyncio.sleep(0)
 

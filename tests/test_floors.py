@@ -42,6 +42,7 @@ FLOORS: dict[str, int] = {
     "transport": 4,
     "fast_transport": 4,
     "fast_connection": 4,
+    "deadlines": 4,
     "exchange": 4,
     "client": 4,
     "rates": 4,
