@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from extract.breaker import Breaker, Stop
 from extract.committer import Committer
@@ -94,7 +94,10 @@ class Engine:
         """Runs to the end of the rows or to a stop; raises what broke, after committing the rest."""
         workers = [asyncio.create_task(self._lead(), name=f"worker {n}") for n in range(self._size)]
         try:
-            await self._guard(self._feed())
+            try:
+                await self._feed()
+            except Exception as error:
+                self._fail(error)
             for _ in workers:
                 await self._queue.put(None)
             await asyncio.gather(*workers)
@@ -106,13 +109,11 @@ class Engine:
         if self._failure is not None:
             raise self._failure
 
-    async def _guard(self, coroutine: Any) -> None:
+    def _fail(self, error: Exception) -> None:
         """A fault of ours ends the run like any stop: what is in flight lands and is committed."""
-        try:
-            await coroutine
-        except InputError as error:
+        if isinstance(error, InputError):
             self._stop(Stop("input", str(error), "Mend the input, then run it again."))
-        except Exception as error:
+        else:
             self._failure = self._failure or error
             self._stop(Stop("failing", f"{type(error).__name__}: {error}"))
 
@@ -214,24 +215,18 @@ class Engine:
 
     async def _lead(self) -> None:
         while (item := await self._queue.get()) is not None:
-            if not self._stop.stopping:
-                await self._guard(self._lead_one(item))
-
-    async def _lead_one(self, item: Item) -> None:
-        self._tally.in_flight += 1
-        try:
-            outcome = await self._converse(item)
-        except Exception:
-            await self._keep(item)  # what was paid is told all the same
-            raise
-        finally:
-            self._tally.in_flight -= 1
-        await self._settle(item, outcome)
+            if self._stop.stopping:
+                continue
+            try:
+                await self._settle(item, await self._converse(item))
+            except Exception as error:
+                self._fail(error)
 
     async def _converse(self, item: Item) -> Outcome | None:
         """Leads one conversation to its outcome; None where the run stops before it."""
-        talk = self._work.talk(item)
+        self._tally.in_flight += 1
         try:
+            talk = self._work.talk(item)
             attempt = next(talk)
             while (delivery := await self._courier.deliver(attempt, item)) is not None:
                 attempt = talk.send(delivery)
@@ -239,6 +234,11 @@ class Engine:
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
+        except Exception:
+            await self._keep(item)  # what was paid is told all the same
+            raise
+        finally:
+            self._tally.in_flight -= 1
         talk.close()
         return None
 
