@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from extract.breaker import Stop
 from extract.budget import Purse, Reservation
@@ -55,9 +55,8 @@ class Landed:
         if call is None:
             return cls(ticket)
         reply = call.reply
-        return cls(
-            ticket, replace(reply, content=[]) if isinstance(reply, Message) else reply, dict(call.limits)
-        )
+        bare = reply._replace(content=[]) if isinstance(reply, Message) else reply
+        return cls(ticket, bare, dict(call.limits))
 
 
 @dataclass(slots=True, eq=False)

@@ -75,34 +75,36 @@ def read_message(
         content = []
     if not isinstance(content, list) or not all(map(is_block, content)):
         return None
+    told = raw.get
     return Message(
         content,
-        word(raw.get("stop_reason")),
-        usage=read_usage(raw.get("usage"), ttl=ttl),
-        id=word(raw.get("id")),
-        model=word(raw.get("model")),
-        request_id=request_id or word(raw.get("request_id")),
+        word(told("stop_reason")),
+        read_usage(told("usage"), ttl=ttl),
+        word(told("id")),
+        word(told("model")),
+        request_id or word(told("request_id")),
     )
 
 
 def is_block(block: Any) -> bool:
     """Whether this is a content block whose text, where it has one, is text."""
-    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+    if not isinstance(block, dict):
         return False
-    return block["type"] != "text" or isinstance(block.get("text"), str)
+    kind = block.get("type")
+    return isinstance(block.get("text") if kind == "text" else kind, str)
 
 
 def word(value: Any) -> str | None:
     """The value where it is text that says something."""
-    return value if isinstance(value, str) and value else None
+    return value if value and type(value) is str else None
 
 
 def parse_object(data: bytes | str) -> dict[str, Any] | None:
     """JSON text → an object; None for anything else. NaN and Infinity are no JSON."""
     raw = _parse(data)
-    if isinstance(raw, list) and len(raw) == 1:
+    if type(raw) is list and len(raw) == 1:
         raw = raw[0]  # some gateways wrap their errors in a list
-    return raw if isinstance(raw, dict) else None
+    return raw if type(raw) is dict else None
 
 
 def _parse(data: bytes | str) -> Any:
@@ -123,14 +125,16 @@ def _no_json(constant: str) -> None:
 
 def read_error(raw: dict[str, Any]) -> ServerError | None:
     """The error in an object; None when it is no error object."""
-    error = raw.get("error")
+    error, kind = raw.get("error"), raw.get("type")
+    if error is None and kind == "message":
+        return None
     if isinstance(error, dict):
         return _described(error, raw)
     if isinstance(error, str) and error:
         return ServerError(_types(raw), error, word(raw.get("request_id")))
-    if raw.get("type") == "error":
+    if kind == "error":
         return _described(raw, raw)
-    if "content" in raw or "choices" in raw or raw.get("type") == "message":
+    if "content" in raw or "choices" in raw or kind == "message":
         return None
     said = raw.get("message") or raw.get("msg") or raw.get("detail")
     return _described({"message": said, **raw}, raw) if said else None

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from extract.protocol.usage import UNKNOWN, Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """A complete reply of the model.
 
     content: the blocks exactly as they came (same keys, same values, same order): a re-ask sends

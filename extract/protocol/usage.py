@@ -33,14 +33,17 @@ class Usage(NamedTuple):
             return other
         if other is UNKNOWN:
             return self
+        # `_plus` written out: its seven calls took longer than all the rest
+        input_, short, long, read, output, thought, searched = self
+        input_2, short_2, long_2, read_2, output_2, thought_2, searched_2 = other
         return Usage(
-            _plus(self.input, other.input),
-            _plus(self.cache_write_5m, other.cache_write_5m),
-            _plus(self.cache_write_1h, other.cache_write_1h),
-            _plus(self.cache_read, other.cache_read),
-            _plus(self.output, other.output),
-            _plus(self.thinking, other.thinking),
-            _plus(self.web_searches, other.web_searches),
+            input_2 if input_ is None else input_ if input_2 is None else input_ + input_2,
+            short_2 if short is None else short if short_2 is None else short + short_2,
+            long_2 if long is None else long if long_2 is None else long + long_2,
+            read_2 if read is None else read if read_2 is None else read + read_2,
+            output_2 if output is None else output if output_2 is None else output + output_2,
+            thought_2 if thought is None else thought if thought_2 is None else thought + thought_2,
+            searched_2 if searched is None else searched if searched_2 is None else searched + searched_2,
         )
 
     @property
@@ -51,7 +54,10 @@ class Usage(NamedTuple):
     @property
     def total_input(self) -> int | None:
         """All that was read by the model: ordinary, written and cached."""
-        return _plus(_plus(self.input, self.cache_write), self.cache_read)
+        plain, write_5m, write_1h, read = self[:4]
+        if plain is None or write_5m is None or write_1h is None or read is None:
+            return _plus(_plus(plain, self.cache_write), read)
+        return plain + write_5m + write_1h + read
 
     @property
     def known(self) -> bool:
@@ -88,25 +94,25 @@ def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
     split them ("5m" where the request left it out, as the documents say).
     """
     if not isinstance(raw, dict):
-        return Usage()
-    written = count(raw.get("cache_creation_input_tokens"))
-    split = raw.get("cache_creation")
+        return UNKNOWN
+    told = raw.get
+    written = count(told("cache_creation_input_tokens"))
+    split = told("cache_creation")
     write_5m = write_1h = None
     if isinstance(split, dict):
         write_5m = count(split.get("ephemeral_5m_input_tokens"))
         write_1h = count(split.get("ephemeral_1h_input_tokens"))
     if written is not None and not (write_5m or write_1h):
         write_5m, write_1h = (0, written) if ttl == "1h" else (written, 0)
-    details = raw.get("output_tokens_details")
-    tools = raw.get("server_tool_use")
-    return Usage(
-        input=count(raw.get("input_tokens")),
-        cache_write_5m=write_5m,
-        cache_write_1h=write_1h,
-        cache_read=count(raw.get("cache_read_input_tokens")),
-        output=count(raw.get("output_tokens")),
-        thinking=count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
-        web_searches=count(tools.get("web_search_requests")) if isinstance(tools, dict) else None,
+    details, tools = told("output_tokens_details"), told("server_tool_use")
+    return Usage(  # in the order of the fields: names cost as much as all that is counted here
+        count(told("input_tokens")),
+        write_5m,
+        write_1h,
+        count(told("cache_read_input_tokens")),
+        count(told("output_tokens")),
+        count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        count(tools.get("web_search_requests")) if isinstance(tools, dict) else None,
     )
 
 

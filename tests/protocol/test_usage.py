@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extract.protocol.usage import Usage, read_usage
 
@@ -48,3 +50,20 @@ def test_sums_keep_what_nobody_told_unknown() -> None:
     total = Usage.total([Usage(input=1), Usage(input=2, output=3), Usage()])
     assert total == Usage(input=3, output=3)
     assert total.as_dict()["cache_read"] is None
+
+
+TOKENS = st.one_of(st.none(), st.integers(0, 10**9))
+USAGES = st.builds(Usage, *[TOKENS] * 7)
+
+
+@given(USAGES, USAGES)
+def test_a_sum_is_the_sum_of_each_category_and_unknown_where_nobody_told(one: Usage, other: Usage) -> None:
+    for name, sum_ in (one + other).as_dict().items():
+        told = [tokens for tokens in (getattr(one, name), getattr(other, name)) if tokens is not None]
+        assert sum_ == (sum(told) if told else None)
+
+
+@given(USAGES)
+def test_all_input_is_what_is_known_of_it(usage: Usage) -> None:
+    known = [tokens for tokens in usage[:4] if tokens is not None]
+    assert usage.total_input == (sum(known) if known else None)
