@@ -62,6 +62,7 @@ class Prompt:
         if not self._function and not self.columns:
             raise PromptError("the prompt names no column: write one in braces, as in prompt='{text}'")
         self.identity = _identity(source)
+        self._around = _around(self._parts)
 
     def require(self, available: Iterable[str]) -> None:
         """Raises PromptError, with what is there, for a column that the table does not have."""
@@ -74,6 +75,15 @@ class Prompt:
 
     def render(self, row: Mapping[str, Any]) -> Rendered | Unsendable:
         """One row as content blocks, or why it cannot be sent."""
+        if self._around is not None and row.get("error") is None and row.get("images") is None:
+            before, column, after = self._around
+            text = row.get(column)
+            if type(text) is str and text.isascii() and text.strip():  # nothing can be wrong with such a row
+                return Rendered([{"type": "text", "text": f"{before}{text}{after}"}], text)
+        return self._rendered(row)
+
+    def _rendered(self, row: Mapping[str, Any]) -> Rendered | Unsendable:
+        """The same for any row and any prompt."""
         if error := _read_error(row, self.columns):
             return Unsendable("unreadable", error)
         if self._function:
@@ -172,6 +182,16 @@ def _parse(template: str) -> list[tuple[str, str | None]]:
                 "use a function row -> str for anything more, and write a literal brace twice"
             )
     return [(lead, name) for lead, name, _, _ in parts]
+
+
+def _around(parts: Sequence[tuple[str, str | None]]) -> tuple[str, str, str] | None:
+    """What stands before the one column of a template, its name, and what stands after; None for others."""
+    names = [name for _, name in parts if name is not None]
+    if len(names) != 1 or not all(lead.isascii() for lead, _ in parts):
+        return None
+    place = next(place for place, (_, name) in enumerate(parts) if name is not None)
+    before, after = parts[: place + 1], parts[place + 1 :]
+    return "".join(lead for lead, _ in before), names[0], "".join(lead for lead, _ in after)
 
 
 def _identity(source: str | PromptFunction) -> str:

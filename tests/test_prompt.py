@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extract.errors import PromptError
 from extract.prompt import MAX_FINDINGS, Prompt, Rendered, Unsendable, reask_text
@@ -112,6 +114,24 @@ def test_pictures_that_the_store_did_not_keep_are_asked_for() -> None:
 
 def test_a_column_of_that_name_with_something_else_changes_nothing() -> None:
     assert kinds(Prompt("{text}").render({"text": "x", "images": ["a.png", "b.png"]})) == ["x"]
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.text(st.characters(codec="utf-8"), max_size=8),
+    st.text(st.characters(codec="ascii"), max_size=8),
+    st.sampled_from(["\ud83d", " \n", "\x1c", 7, [], scan("x", 1)["images"]]),
+)
+ROWS = st.dictionaries(st.sampled_from(["text", "title", "error", "images"]), CELLS)
+
+
+@given(
+    st.sampled_from(["{text}", "Read {{it}}:\n{text} {{", "{title}: {text}", "{text}{text}", "é {title}"]),
+    ROWS,
+)
+def test_a_plain_row_is_made_as_any_other(template: str, row: dict[str, Any]) -> None:
+    prompt = Prompt(template)
+    assert prompt.render(row) == prompt._rendered(row)
 
 
 def test_a_function_gets_the_blocks_of_a_document() -> None:
