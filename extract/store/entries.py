@@ -17,7 +17,7 @@ from extract.store.frames import frame_of, select_list
 from extract.store.ledger import Ledger
 from extract.store.policy import Policy
 from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow, Seen
-from extract.store.sql import SOURCE, clean, quote, run_with
+from extract.store.sql import SOURCE, clean, cleaned, quote, run_with
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,14 +45,14 @@ class Entries:
 
     def write(self, batch: Batch) -> None:
         """Everything of a batch, within the caller's transaction."""
-        faults = [self._policy.fault(call.fault) for call in batch.calls]
-        self._ledger.insert(schema.CALLS, batch.calls, {"fault": faults})
+        self._ledger.insert(schema.CALLS, batch.calls, self._policy.hidden_faults(batch.calls))
         self._write_answers(list({row.fingerprint: row for row in batch.answers}.values()))
         self._write_rows(_last_of_each(batch.rows))
         self._write_dead(_last_of_each(batch.dead))
         kept = [row for row in map(self._policy.kept, batch.kept) if row is not None]
         self._ledger.insert(schema.KEPT, kept)
-        self._settle(_by_job([row for row in batch.rows if row.state == "accepted"]))
+        if self._has_dead:
+            self._settle(_by_job([row for row in batch.rows if row.state == "accepted"]))
         for seen in batch.seen:
             self._write_seen(seen)
         for job, keys in _grouped(batch.gone).items():
@@ -61,30 +61,26 @@ class Entries:
 
     def written(self, batch: Batch) -> None:
         """The transaction of a batch is durable."""
-        self._answers.written(clean(row.fingerprint) for row in batch.answers)
-        self._answers.written(
-            clean(row.fingerprint) for row in batch.rows if row.state == "dead" and row.fingerprint
-        )
+        dead = [row.fingerprint for row in batch.rows if row.state == "dead" and row.fingerprint]
+        self._answers.written(cleaned([*(row.fingerprint for row in batch.answers), *dead]))
         for job, keys in _by_job(batch.rows).items():
             self._rows.written(keys, job)
 
-    def is_new(self, row: RowRow) -> bool:
-        """Whether the store is known to hold nothing of this row yet."""
-        return self._rows.is_absent(clean(row.key), clean(row.job))
+    def new_among(self, rows: Sequence[RowRow]) -> set[str]:
+        """Keys of those rows of which the store is known to hold nothing yet."""
+        return {row.key for row in rows if self._rows.is_absent(clean(row.key), clean(row.job))}
 
     def _write_answers(self, rows: Sequence[AnswerRow]) -> None:
-        fingerprints = [clean(row.fingerprint) for row in rows]
+        fingerprints = cleaned([row.fingerprint for row in rows])
         self._answers.remove(fingerprints)
-        fixed: dict[str, Sequence[Any]] = {
-            "lookup": [lookup_of(fingerprint) for fingerprint in fingerprints],
-            "evidence": [self._policy.evidence(row.evidence) for row in rows],
-        }
-        self._ledger.insert(schema.ANSWERS, rows, fixed)
+        fixed: dict[str, Sequence[Any]] = {"lookup": list(map(lookup_of, fingerprints))}
+        self._ledger.insert(schema.ANSWERS, rows, {**fixed, **self._policy.hidden_evidence(rows)})
 
     def _write_rows(self, rows: Sequence[RowRow]) -> None:
         for job, keys in _by_job(rows).items():
             self._rows.remove(keys, job)
-        self._ledger.insert(schema.ROWS, rows, {"lookup": [lookup_of(clean(row.key)) for row in rows]})
+        keys = cleaned([row.key for row in rows])
+        self._ledger.insert(schema.ROWS, rows, {"lookup": list(map(lookup_of, keys))})
 
     def _write_seen(self, seen: Seen) -> None:
         """In place: taking the rows out and putting them in again costs eight times as much."""
@@ -173,10 +169,13 @@ def _last_of_each(rows: Sequence[Entry]) -> Sequence[Entry]:
 
 
 def _by_job(rows: Sequence[RowRow]) -> dict[str, list[str]]:
-    return _grouped([(row.job, row.key) for row in rows])
+    return _grouped([row[:2] for row in rows])
 
 
 def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Keys by job, which is mostly one and the same."""
+    if len({job for job, _ in pairs}) == 1:
+        return {clean(pairs[0][0]): cleaned([key for _, key in pairs])}
     jobs: dict[str, list[str]] = {}
     for job, key in pairs:
         jobs.setdefault(clean(job), []).append(clean(key))

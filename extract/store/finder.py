@@ -8,11 +8,12 @@ columns: a parameter or a value of its own costs a microsecond. Knows nothing of
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from extract.store.sql import SOURCE, quote, read_with, run_with, transaction
+from extract.store.sql import SOURCE, fetch_with, quote, read_with, run_with, transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,19 +40,18 @@ class Finder:
     ) -> None:
         self._con, self._table, self._text = con, table, quote(text)
         self._scope = quote(scope) if scope else None
-        self._absent: set[tuple[str | None, str]] = set()
+        self._absent: defaultdict[str | None, set[str]] = defaultdict(set)
+        self._nothing: dict[str, pl.DataFrame] = {}  # what a look-up in vain gives, by what it selects
 
     def find(self, select: str, texts: Sequence[str], scope: str | None = None) -> pl.DataFrame:
         """The selected columns of the rows that are there."""
         import polars as pl
 
-        wanted = pl.Series(_TEXT, texts, dtype=pl.String)
         with transaction(self._con):  # row ids hold within one transaction
             found = self._rows(f"{self._text} AS {_TEXT}, {select}", self._ids(texts, scope))
         there = found[_TEXT]
-        absent = wanted.filter(~wanted.is_in(there.implode()))
-        self._absent.update((scope, text) for text in absent)
-        return found.filter(there.is_in(wanted.implode())).drop(_TEXT)
+        self._absent[scope].update(set(texts).difference(there))
+        return found.filter(there.is_in(pl.Series(texts, dtype=pl.String).implode())).drop(_TEXT)
 
     def change(
         self, texts: pl.Series, to: pl.DataFrame, assign: str, values: Sequence[Any], scope: str | None = None
@@ -73,7 +73,8 @@ class Finder:
         """Take rows out, within the caller's transaction; those known to be absent are not searched for."""
         import polars as pl
 
-        wanted = [text for text in texts if (scope, text) not in self._absent]
+        absent = self._absent[scope]
+        wanted = [text for text in texts if text not in absent]
         if not wanted:
             return
         found = self._rows(f"{self._text} AS {_TEXT}, rowid AS {_ID}", self._ids(wanted, scope))
@@ -83,23 +84,30 @@ class Finder:
 
     def is_absent(self, text: str, scope: str | None = None) -> bool:
         """Whether a look-up has not found it and nothing was written since."""
-        return (scope, text) in self._absent
+        return text in self._absent[scope]
 
     def written(self, texts: Iterable[str], scope: str | None = None) -> None:
         """They are there now."""
-        self._absent.difference_update((scope, text) for text in texts)
+        self._absent[scope].difference_update(texts)
 
     def _ids(self, texts: Sequence[str], scope: str | None) -> pl.DataFrame:
         import polars as pl
 
         numbers = pl.DataFrame({LOOKUP: list(map(lookup_of, texts))}, schema={LOOKUP: pl.UInt32})
         ours, values = (f"{self._scope} = ? AND", [scope]) if self._scope else ("", [])
-        return read_with(
+        found = fetch_with(
             self._con,
-            f"SELECT rowid AS {_ID} FROM {self._table} WHERE {ours} {LOOKUP} IN (FROM {SOURCE})",
+            f"SELECT rowid FROM {self._table} WHERE {ours} {LOOKUP} IN (FROM {SOURCE})",
             numbers,
             values,
         )
+        return pl.DataFrame({_ID: [number for (number,) in found]}, schema={_ID: pl.Int64})
 
     def _rows(self, select: str, ids: pl.DataFrame) -> pl.DataFrame:
-        return read_with(self._con, f"SELECT {select} FROM {self._table} WHERE {_BY_ID}", ids)
+        """The rows of some ids; where there are none, as in a new store, DuckDB is asked once alone."""
+        if not ids.height and select in self._nothing:
+            return self._nothing[select]
+        found = read_with(self._con, f"SELECT {select} FROM {self._table} WHERE {_BY_ID}", ids)
+        if not ids.height:
+            self._nothing[select] = found
+        return found

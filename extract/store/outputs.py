@@ -56,9 +56,9 @@ class Outputs:
         return None
 
     def _write(self, batch: Batch) -> None:
-        new = {row.key for row in batch.rows if self._entries.is_new(row)}
         outside = [rows for rows in batch.outputs if not rows.sink.transactional]
         inside = [rows for rows in batch.outputs if rows.sink.transactional]
+        new = self._entries.new_among(batch.rows) if inside else set()
         self._write_outputs(outside, set())
 
         def work() -> None:

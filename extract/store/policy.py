@@ -63,6 +63,14 @@ class Policy:
         """A fault's first word alone where the server's message could repeat a private value."""
         return fault if fault is None or not self.private else fault.split(maxsplit=1)[0].rstrip(":")
 
+    def hidden_faults(self, calls: Sequence[CallRow]) -> dict[str, list[str | None]]:
+        """The column of faults where they may not stay as they are."""
+        return {"fault": [self.fault(call.fault) for call in calls]} if self.private else {}
+
+    def hidden_evidence(self, answers: Sequence[AnswerRow]) -> dict[str, list[str | None]]:
+        """The column of evidence where it may not stay as it is."""
+        return {"evidence": [self.evidence(answer.evidence) for answer in answers]} if self.private else {}
+
     def paid(
         self, calls: Sequence[CallRow], answers: Sequence[AnswerRow]
     ) -> tuple[Sequence[CallRow], Sequence[AnswerRow]]:

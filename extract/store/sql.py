@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def cleaned(texts: Sequence[str]) -> list[str]:
+    """`clean` of each."""
+    if all(map(str.isascii, texts)):
+        return list(texts)
+    return list(map(clean, texts))
+
+
 class Capsule:
     """A Polars frame with its Arrow stream alone: DuckDB then needs no pyarrow to read it."""
 
@@ -51,10 +59,10 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """One transaction: all of it is durable afterwards, or nothing."""
     import duckdb
 
-    con.execute("BEGIN TRANSACTION")
+    con.execute(_parsed(con, "BEGIN TRANSACTION"))
     try:
         yield
-        con.execute("COMMIT")
+        con.execute(_parsed(con, "COMMIT"))
     except BaseException:
         with contextlib.suppress(duckdb.Error):  # a failed COMMIT has rolled back already
             con.execute("ROLLBACK")
@@ -64,8 +72,18 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 SOURCE = "_extract_source_"
 """The name under which a statement reads the frame that is given with it."""
 
+_MANY = 256  # statements that are kept; those of one run are a dozen
 
-_no_variables: set[int] = set()
+
+@dataclass(slots=True)
+class _Known:
+    """What was learned of a connection. finds: whether it finds a variable by its name."""
+
+    finds: bool = True
+    parsed: dict[str, duckdb.Statement] = field(default_factory=dict)
+
+
+_known: dict[int, _Known] = {}
 
 
 def learn(con: duckdb.DuckDBPyConnection) -> None:
@@ -77,16 +95,16 @@ def learn(con: duckdb.DuckDBPyConnection) -> None:
     import duckdb
     import polars as pl
 
+    known = _known[id(con)] = _Known()
     try:
-        run_with(con, f"SELECT * FROM {SOURCE}", pl.DataFrame({"found": [True]}))
-        con.fetchall()
+        fetch_with(con, f"SELECT * FROM {SOURCE}", pl.DataFrame({"found": [True]}))
     except duckdb.CatalogException:
-        _no_variables.add(id(con))
+        known.finds = False
 
 
 def unlearn(con: duckdb.DuckDBPyConnection) -> None:
     """The connection is closed; its number may be another's next."""
-    _no_variables.discard(id(con))
+    _known.pop(id(con), None)
 
 
 def run_with(
@@ -94,11 +112,17 @@ def run_with(
 ) -> None:
     """Run a statement that reads `frame` under the name SOURCE."""
     _extract_source_ = Capsule(frame)
-    if id(con) not in _no_variables:
-        con.execute(statement, list(values))
-        return
-    with _registered(con, _extract_source_):
-        con.execute(statement, list(values))
+    with _readable(con, _extract_source_):
+        con.execute(_parsed(con, statement), list(values))
+
+
+def fetch_with(
+    con: duckdb.DuckDBPyConnection, statement: str, frame: pl.DataFrame, values: Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
+    """All rows of a query that reads `frame` under the name SOURCE: cheaper than columns for few."""
+    _extract_source_ = Capsule(frame)
+    with _readable(con, _extract_source_):
+        return list(con.execute(_parsed(con, statement), list(values)).fetchall())
 
 
 def read_with(
@@ -108,16 +132,33 @@ def read_with(
     import polars as pl
 
     _extract_source_ = Capsule(frame)
-    if id(con) not in _no_variables:
-        return pl.DataFrame(con.sql(statement, params=list(values)))
-    with _registered(con, _extract_source_):
-        return pl.DataFrame(con.sql(statement, params=list(values)))
+    with _readable(con, _extract_source_):
+        return pl.DataFrame(con.sql(_parsed(con, statement), params=list(values)))
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, statement: str) -> str | duckdb.Statement:
+    """A statement that DuckDB need not parse again: a quarter of what a few hundred rows cost it."""
+    known = _known.get(id(con))
+    if known is None:
+        return statement
+    found = known.parsed.get(statement)
+    if found is None:
+        if len(known.parsed) >= _MANY:
+            known.parsed.clear()
+        (found,) = con.extract_statements(statement)
+        known.parsed[statement] = found
+    return found
 
 
 @contextlib.contextmanager
-def _registered(con: duckdb.DuckDBPyConnection, source: Capsule) -> Iterator[None]:
+def _readable(con: duckdb.DuckDBPyConnection, source: Capsule) -> Iterator[None]:
+    """The caller's variable SOURCE, registered where the connection does not find it."""
     import duckdb
 
+    known = _known.get(id(con))
+    if known is None or known.finds:
+        yield
+        return
     con.register(SOURCE, source)
     try:
         yield
