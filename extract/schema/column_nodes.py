@@ -5,7 +5,7 @@ Knows the node types of pydantic-core and nothing of columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import RootModel
@@ -126,10 +126,10 @@ def item_getter(name: str) -> Callable[[Any], Any]:
     return get
 
 
-def extras_of(node: Node) -> Callable[[Any], list[str]]:
+def extras_of(node: Node) -> Callable[[Any], Collection[str]]:
     """What a value of this type holds beyond its fields."""
     if node["type"] == "model":
-        return lambda value: list(getattr(value, "model_extra", None) or ())
+        return lambda value: getattr(value, "__pydantic_extra__", None) or ()
     if node["type"] == "typed-dict":
         known = set(node["fields"])
         return lambda value: [key for key in value if key not in known]

@@ -12,15 +12,21 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from extract.schema.column_json import MisfitError, short
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SCALARS", "Choice", "Number", "Scalar", "dtype", "wrong"]
+__all__ = ["NULL", "SCALARS", "Choice", "Number", "Scalar", "Stays", "dtype", "wrong"]
 
+Stays: TypeAlias = Mapping[type, Callable[[Any], bool] | None]
+"""The values that are plain objects already, by their exact type: what else must be true (None: nothing).
+
+`plain` gives them back as they are, so that it need not be called for them."""
+
+NULL: Stays = {type(None): None}
 _INT64 = range(-(2**63), 2**63)
 _MICROSECOND = dt.timedelta(microseconds=1)
 
@@ -172,6 +178,7 @@ class Scalar:
     convert: Callable[[Any], Any]
     params: Mapping[str, Any] = field(default_factory=dict)
     as_stored: str = ""
+    stays: Stays = field(default_factory=lambda: NULL)
     exact: type | None = None
     fit: Callable[[Values], bool] = _any
 
@@ -192,17 +199,18 @@ class Scalar:
         return set(map(type, some)) <= {self.exact} and self.fit(some)
 
 
+_TEXT: Stays = {**NULL, str: str.isascii}
 _UTC = {"time_unit": "us", "time_zone": "UTC"}
 # DuckDB's INTERVAL cannot be read back by Polars and has three parts that compare oddly.
 _DURATION = Scalar("Duration", "BIGINT", _duration, {"time_unit": "us"}, as_stored="Int64")
 SCALARS: Mapping[str, Scalar] = {
-    "str": Scalar("String", "VARCHAR", _text, exact=str, fit=_all_text),
-    "spelled": Scalar("String", "VARCHAR", _spelled, exact=str, fit=_all_text),
-    "int": Scalar("Int64", "BIGINT", _int, exact=int, fit=_all_int),
-    "float": Scalar("Float64", "DOUBLE", _float, exact=float),
-    "bool": Scalar("Boolean", "BOOLEAN", _bool, exact=bool),
-    "bytes": Scalar("Binary", "BLOB", _bytes, exact=bytes),
-    "date": Scalar("Date", "DATE", _date, exact=dt.date),
+    "str": Scalar("String", "VARCHAR", _text, stays=_TEXT, exact=str, fit=_all_text),
+    "spelled": Scalar("String", "VARCHAR", _spelled, stays=_TEXT, exact=str, fit=_all_text),
+    "int": Scalar("Int64", "BIGINT", _int, stays={**NULL, int: _INT64.__contains__}, exact=int, fit=_all_int),
+    "float": Scalar("Float64", "DOUBLE", _float, stays={**NULL, float: None}, exact=float),
+    "bool": Scalar("Boolean", "BOOLEAN", _bool, stays={**NULL, bool: None}, exact=bool),
+    "bytes": Scalar("Binary", "BLOB", _bytes, stays={**NULL, bytes: None}, exact=bytes),
+    "date": Scalar("Date", "DATE", _date, stays={**NULL, dt.date: None}, exact=dt.date),
     "aware": Scalar("Datetime", "TIMESTAMP WITH TIME ZONE", _aware, _UTC),
     "naive": Scalar("Datetime", "TIMESTAMP", _naive, {"time_unit": "us"}),
     "time": Scalar("Time", "TIME", _time),
@@ -217,6 +225,7 @@ class Number:
 
     precision: int
     scale: int
+    stays = NULL
 
     @property
     def duckdb(self) -> str:
@@ -255,7 +264,11 @@ class Choice:
     """One of a list of strings. In DuckDB it is text, so that a new value needs no migration."""
 
     values: tuple[str, ...]
+    stays: Stays = field(init=False, repr=False, compare=False)
     duckdb = "VARCHAR"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stays", {**NULL, str: frozenset(self.values).__contains__})
 
     def polars(self) -> pl.DataType:
         return dtype("Enum", {"categories": list(self.values)})

@@ -8,14 +8,14 @@ the type is decided before any value is there.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pydantic import RootModel
 
 from extract.schema.column_json import MisfitError, json_text, short
-from extract.schema.column_scalars import SCALARS, dtype, wrong
+from extract.schema.column_scalars import NULL, SCALARS, Stays, dtype, wrong
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,8 +33,8 @@ __all__ = [
     "Unwrapped",
     "Wrapped",
     "entries",
-    "plain_parts",
     "quote",
+    "reader",
 ]
 
 
@@ -44,6 +44,10 @@ class Shape(Protocol):
     @property
     def duckdb(self) -> str:
         """The type as DuckDB writes it."""
+
+    @property
+    def stays(self) -> Stays:
+        """The values for which `plain` has nothing to do: nearly all."""
 
     def polars(self) -> pl.DataType:
         """The dtype of a Polars frame."""
@@ -74,6 +78,7 @@ class JsonText:
     """JSON text: unions, `Any`, recursive types and mixed literals have no one column type."""
 
     duckdb = "JSON"
+    stays = NULL
 
     def polars(self) -> pl.DataType:
         return dtype("String", {})
@@ -101,6 +106,10 @@ class Wrapped:
     def duckdb(self) -> str:
         return self.inner.duckdb
 
+    @property
+    def stays(self) -> Stays:
+        return self.inner.stays
+
     def polars(self) -> pl.DataType:
         return self.inner.polars()
 
@@ -127,6 +136,7 @@ class Custom(Wrapped):
     """A type of the user's own: its own serializer makes the plain value, the JSON Schema chose `inner`."""
 
     serialize: Callable[[Any], Any]
+    stays: ClassVar[Stays] = {}
 
     def plain(self, value: Any) -> Any:
         if hasattr(value, "get_secret_value"):
@@ -163,6 +173,7 @@ class Items:
 
     item: Shape
     ordered: bool = True
+    stays: ClassVar[Stays] = NULL
 
     @property
     def duckdb(self) -> str:
@@ -182,10 +193,12 @@ class Items:
         ):
             raise wrong(value, "lists")
         items: list[Any] = []
-        plain = self.item.plain
+        plain, stays = self.item.plain, self.item.stays
         try:
             for item in value:
-                items.append(plain(item))  # noqa: PERF401 - its length tells where it stopped
+                kind = type(item)
+                same = kind in stays and ((test := stays[kind]) is None or test(item))
+                items.append(item if same else plain(item))  # its length tells where it stopped
         except MisfitError as misfit:
             raise misfit.under(f"[{len(items)}]") from None
         return items if self.ordered else sorted(items, key=_order)
@@ -227,17 +240,25 @@ class Part:
             raise misfit.under(self.name) from None
 
 
-def plain_parts(parts: Iterable[Part], value: Any) -> dict[str, Any]:
-    """The parts of an object by name. Raises MisfitError that names the part."""
-    row: dict[str, Any] = {}
-    try:
-        for part in parts:
-            row[part.name] = part.shape.plain(part.get(value))
-    except MisfitError as misfit:
-        raise misfit.under(part.name) from None
-    except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise MisfitError(f"cannot be read: {short(error)}", part.name) from error
-    return row
+def reader(parts: Iterable[Part]) -> Callable[[Any], dict[str, Any]]:
+    """The function that reads the parts of an object by name. It raises MisfitError that names the part."""
+    columns = [(part.name, part.get, part.shape.stays, part.shape.plain) for part in parts]
+
+    def read(value: Any) -> dict[str, Any]:
+        row: dict[str, Any] = {}
+        try:
+            for name, get, stays, plain in columns:
+                item = get(value)
+                kind = type(item)
+                same = kind in stays and ((test := stays[kind]) is None or test(item))
+                row[name] = item if same else plain(item)
+        except MisfitError as misfit:
+            raise misfit.under(name) from None
+        except (AttributeError, KeyError, IndexError, TypeError) as error:
+            raise MisfitError(f"cannot be read: {short(error)}", name) from error
+        return row
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +267,11 @@ class Fields:
 
     parts: tuple[Part, ...]
     extras: Callable[[Any], Collection[str]] = lambda value: ()
+    read: Callable[[Any], dict[str, Any]] = field(init=False, repr=False, compare=False)
+    stays: ClassVar[Stays] = NULL
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "read", reader(self.parts))
 
     @property
     def duckdb(self) -> str:
@@ -262,7 +288,7 @@ class Fields:
             return None
         if extra := self.extras(value):
             raise MisfitError(f"no field takes {short(sorted(extra))}")
-        return plain_parts(self.parts, value)
+        return self.read(value)
 
     def verify(self, value: Any) -> None:
         if value is None:
@@ -289,6 +315,7 @@ class Pairs:
 
     key: Shape
     value: Shape
+    stays: ClassVar[Stays] = NULL
 
     @property
     def duckdb(self) -> str:
@@ -352,6 +379,8 @@ def entries(key: Shape, value: Shape) -> Shape:
 @dataclass(frozen=True, slots=True)
 class Entries(Wrapped):
     """The list that `entries` makes."""
+
+    stays: ClassVar[Stays] = NULL
 
     def plain(self, value: Any) -> Any:
         if value is not None and not isinstance(value, Mapping):

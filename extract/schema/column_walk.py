@@ -6,7 +6,7 @@ does not know Polars or DuckDB, and it sees types alone, never a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -90,7 +90,7 @@ class Walk:
             return tuple(self._fields(root, ""))
         return (Part("value", self._shape(start, "value"), lambda value: value),)
 
-    def extras(self, *, many: bool) -> Callable[[Any], list[str]]:
+    def extras(self, *, many: bool) -> Callable[[Any], Collection[str]]:
         """Reads what a value of the root holds beyond its columns."""
         return extras_of(self._root(self._start(many=many)))
 

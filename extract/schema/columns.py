@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from extract.schema.column_json import MisfitError, short
 from extract.schema.column_nodes import unrooted
-from extract.schema.column_types import Fields, Items, Pairs, Part, Shape, Wrapped, plain_parts, quote
+from extract.schema.column_types import Fields, Items, Pairs, Part, Shape, Wrapped, quote, reader
 from extract.schema.column_walk import walk
 
 if TYPE_CHECKING:
@@ -100,7 +100,11 @@ class Columns(Mapping[str, "pl.DataType"]):
         value = unrooted(value)
         if extra := self.extras(value):
             raise MisfitError(f"no column takes {short(sorted(extra))}")
-        return plain_parts(self.parts, value)
+        return self._read(value)
+
+    @cached_property
+    def _read(self) -> Callable[[Any], dict[str, Any]]:
+        return reader(self.parts)
 
     def frame(self, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         """Rows made by `row` as one frame of exactly the declared dtypes.
