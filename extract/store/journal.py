@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema
 
 from extract.protocol.usage import Usage
 from extract.store.rows import AnswerRow, CallRow
@@ -136,12 +136,26 @@ def journal_paths(store: Path) -> list[Path]:
 _ESCAPED = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 
+def _rows_of(kind: type[CallRow | AnswerRow]) -> Any:
+    """What tells the serializer that rows are tuples: looking for what they are takes as long as writing."""
+    usage = core_schema.tuple_schema([core_schema.any_schema()], variadic_item_index=0)
+    columns: list[Any] = [usage if name == "usage" else core_schema.any_schema() for name in kind._fields]
+    return core_schema.tuple_schema([core_schema.tuple_schema(columns)], variadic_item_index=0)
+
+
+_ENTRY = SchemaSerializer(
+    core_schema.tuple_schema([_rows_of(CallRow), _rows_of(AnswerRow)]),
+    core_schema.CoreConfig(ser_json_inf_nan="constants"),
+)
+
+
 def _line(calls: Sequence[CallRow], answers: Sequence[AnswerRow]) -> bytes:
     """A checksum and the entry as JSON, whose text never holds a line break."""
+    entry = (tuple(calls), tuple(answers))
     try:
-        text = to_json((calls, answers))
+        text = _ENTRY.to_json(entry)
     except PydanticSerializationError:  # half a surrogate pair, which no UTF-8 can hold
-        text = _ESCAPED((calls, answers)).encode()
+        text = _ESCAPED(entry).encode()
     return b"%08x %b\n" % (crc32(text), text)
 
 
