@@ -75,14 +75,17 @@ class Judge:
     def judge(self, message: Message, source: Source) -> Judgement:
         """One reply to one row whose text is `source`."""
         text = answer_text(message.content)
-        stopped = _stage_message(message, text)
-        return stopped or self.judge_text(text, source)
+        if message.stop_reason == "end_turn" and text.strip():  # as nearly all
+            return self.judge_text(text, source)
+        return _stage_message(message, text) or self.judge_text(text, source)
 
     def judge_text(self, text: str, source: Source) -> Judgement:
         """Stages two to five, for a text that is known to be complete."""
         checked = self._compiled.check(text)
         if isinstance(checked, Findings):
             return Judgement("findings", text, findings=tuple(checked))
+        if not self._fields:
+            return Judgement("accepted", unwrap(text), checked)
         return self._accept(unwrap(text), checked, source)
 
     def judge_again(self, text: str, source: Source) -> Judgement:
@@ -115,6 +118,8 @@ class Judge:
 
 def answer_text(content: list[dict[str, Any]]) -> str:
     """The text blocks joined in order; with server-side search, those after the last result."""
+    if len(content) == 1 and content[0].get("type") == "text":
+        return content[0].get("text") or ""
     texts: list[str] = []
     for block in content:
         kind = block.get("type")

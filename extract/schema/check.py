@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime, time
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -22,7 +22,7 @@ from extract.schema.explain import Explainer
 from extract.schema.finding import Finding
 from extract.schema.fits import is_exactly, same
 from extract.schema.forms import form_of
-from extract.schema.jsontext import JsonTextError, read, show, unwrap, write
+from extract.schema.jsontext import JsonTextError, inspect, parse, read, show, unwrap, write
 from extract.schema.quick import Test, quick_yes
 from extract.schema.wire import FORM, KEYS, Schema
 
@@ -45,19 +45,19 @@ class Checker:
         self._decode = decode
         self._explain = explain
         self._schema: Validator | None = None
-        self._quick: Test | None = None
 
     def check(self, text: str) -> Any:
         """The validated value of a reply's text, or `Findings`."""
         text = unwrap(text)
         try:
-            wire = read(text)
+            wire = parse(text)
+            if not self._quick(wire):
+                inspect(wire)
+                if found := self._against_schema(wire):
+                    return Findings(found)
+            return self._validated(text, wire)
         except JsonTextError as error:
             return Findings([Finding("json", "", "", error.found, error.expected)])
-        try:
-            if self._fits(wire) or not (found := self._against_schema(wire)):
-                return self._validated(text, wire)
-            return Findings(found)
         except RecursionError:
             return Findings([Finding("json", "", "", "too many levels", "fewer levels of nesting")])
 
@@ -67,11 +67,10 @@ class Checker:
             return self._validator.validate_json(text)
         return self._validator.validate_json(write(self._decode(read(text))))
 
-    def _fits(self, wire: Any) -> bool:
+    @cached_property
+    def _quick(self) -> Test:
         """The quick yes; no means that jsonschema, which takes a second to import, has to look."""
-        if self._quick is None:
-            self._quick = quick_yes(self._judge, lambda part: _built(part).is_valid)
-        return self._quick(wire)
+        return quick_yes(self._judge, lambda part: _built(part).is_valid)
 
     def _against_schema(self, wire: Any) -> list[Finding]:
         if self._schema is None:

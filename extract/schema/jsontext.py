@@ -18,7 +18,9 @@ MAX_DEPTH = 96
 """Levels of nesting that a reply may have; deeper ones are a finding, never a RecursionError."""
 
 _BLANK = " \t\r\n\ufeff"
-_MAX_BITS = 13_000  # about 3,900 digits; Python does not print integers beyond 4,300
+MAX_BITS = 13_000
+"""Of an integer: about 3,900 digits; Python does not print integers beyond 4,300."""
+
 _SHALLOW = f"at most {MAX_DEPTH} levels of nesting"
 
 
@@ -33,6 +35,8 @@ class JsonTextError(ValueError):
 
 def unwrap(text: str) -> str:
     """The text without white space, a byte order mark and one code fence around the whole of it."""
+    if text[:1] == "{" and text[-1:] == "}":
+        return text
     text = text.strip(_BLANK)
     if not text.startswith("```"):
         return text
@@ -55,6 +59,13 @@ def read(text: str) -> Any:
 
     Integers stay exact. Raises `JsonTextError` for anything that is not exactly one JSON value.
     """
+    value = parse(text)
+    inspect(value)
+    return value
+
+
+def parse(text: str) -> Any:
+    """As `read`, for who looks for numbers that overflow and for nesting without end by themselves."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -62,15 +73,13 @@ def read(text: str) -> Any:
     if not data:
         raise JsonTextError("nothing", "one JSON value")
     try:
-        value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+        return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         raise _told(str(error), text) from None
-    _inspect(value)
-    return value
 
 
-def _inspect(value: Any) -> None:
-    """Refuse what jiter lets through: numbers that overflow, and nesting without end."""
+def inspect(value: Any) -> None:
+    """Refuses what jiter lets through, numbers that overflow and nesting without end: `JsonTextError`."""
     level: list[Any] = [value]
     depth = 0
     while level:
@@ -86,7 +95,7 @@ def _inspect(value: Any) -> None:
             elif kind is float:
                 if item - item != 0.0:
                     raise JsonTextError("a number that overflows", "numbers within the range of a double")
-            elif kind is int and item.bit_length() > _MAX_BITS:
+            elif kind is int and item.bit_length() > MAX_BITS:
                 raise JsonTextError("an integer of thousands of digits", "whole numbers of a sane length")
         level = below
         depth += 1

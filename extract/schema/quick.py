@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from math import inf
+from functools import partial
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 from extract.schema.forms import form_of
+from extract.schema.jsontext import MAX_BITS, MAX_DEPTH, JsonTextError, inspect
 from extract.schema.wire import FORM, Schema
 
 Test: TypeAlias = Callable[[Any], bool]
@@ -30,19 +32,54 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _LENGTHS = frozenset({"minLength", "maxLength"})
 _SIZES = frozenset({"minItems", "maxItems"})
+_LONGEST = 2**MAX_BITS - 1
 _SAFE = 2**1023  # a whole number below it has a double, as the judge wants of a number
 
 
 def quick_yes(judge: Schema, part: Callable[[Schema], Test]) -> Test:
-    """A test that is true only where the judge would find nothing.
+    """A test that is true only where the reader and the judge would find nothing.
 
     part: makes the judge's own test for keywords without sub-schemas.
     """
+    defs = judge.get("$defs", {})
+    root = {keyword: value for keyword, value in judge.items() if keyword != "$defs"}
     try:
-        ways = _Maker(judge.get("$defs", {}), part).ways({k: v for k, v in judge.items() if k != "$defs"})
+        ways = _Maker(defs, part).ways(root)
     except _UnknownError:
         return _never
-    return lambda value: _fits(ways, value)
+    fits = partial(_fits, ways)
+    if _Levels(defs).of(root) <= MAX_DEPTH:
+        return fits
+    return lambda value: _is_readable(value) and fits(value)
+
+
+class _Levels:
+    """How deep what fits a schema can be at most; without end where a definition holds itself."""
+
+    def __init__(self, defs: Mapping[str, Schema]) -> None:
+        self._defs = defs
+        self._named: dict[str, float] = {}
+
+    def of(self, schema: Schema) -> float:
+        if "$ref" in schema:
+            return self._ref(schema["$ref"].removeprefix("#/$defs/"))
+        below = [*schema.get("anyOf", ()), *schema.get("properties", {}).values()]
+        below += [schema["items"]] if "items" in schema else []
+        return max(map(self.of, below), default=0) + (schema.get("type") in ("object", "array"))
+
+    def _ref(self, name: str) -> float:
+        if name not in self._named:
+            self._named[name] = inf  # unless it ends
+            self._named[name] = self.of(self._defs[name])
+        return self._named[name]
+
+
+def _is_readable(value: Any) -> bool:
+    try:
+        inspect(value)
+    except JsonTextError:
+        return False
+    return True
 
 
 class _UnknownError(Exception):
@@ -50,8 +87,8 @@ class _UnknownError(Exception):
 
 
 def _fits(ways: Ways, value: Any) -> bool:
-    test = ways.get(type(value), _never)
-    return test is None or test(value)
+    kind = type(value)
+    return kind in ways and ((test := ways[kind]) is None or test(value))
 
 
 def _never(value: Any) -> bool:
@@ -109,8 +146,8 @@ class _Maker:
                 return False
             for name, ways in fields:
                 item = value[name]
-                way = ways.get(type(item), _never)  # `_fits` written out: a call for each field tells
-                if way is not None and not way(item):
+                kind = type(item)  # `_fits` written out: a call for each field tells
+                if kind not in ways or ((way := ways[kind]) is not None and not way(item)):
                     return False
             return True
 
@@ -119,14 +156,15 @@ class _Maker:
     def _array(self, schema: Schema) -> Test:
         ways = self.ways(schema["items"])
         low, high = schema.get("minItems", 0), schema.get("maxItems", inf)
+        sized = not _SIZES.isdisjoint(schema)
         rest = self._rest(schema, _SIZES | {"type", "items"})
 
         def test(value: list[Any]) -> bool:
-            if not low <= len(value) <= high:
+            if sized and not low <= len(value) <= high:
                 return False
             for item in value:
-                way = ways.get(type(item), _never)
-                if way is not None and not way(item):
+                kind = type(item)
+                if kind not in ways or ((way := ways[kind]) is not None and not way(item)):
                     return False
             return rest is None or rest(value)
 
@@ -137,8 +175,8 @@ class _Maker:
         tests: list[Test] = []
         seen = {"type"}
         if kind == "number":
-            tests.append(_is_finite if python is float else _has_double)
-        if python in (int, float) and _BOUNDS & schema.keys():
+            tests.append(isfinite if python is float else _has_double)
+        if kind == "integer" or (python in (int, float) and _BOUNDS & schema.keys()):
             tests.append(_within(schema))
             seen |= _BOUNDS
         if python is str:
@@ -177,11 +215,8 @@ def _either(*tests: Test | None) -> Test | None:
 def _all_of(tests: list[Test]) -> Test | None:
     if len(tests) < 2:
         return tests[0] if tests else None
-    return lambda value: all(test(value) for test in tests)
-
-
-def _is_finite(value: float) -> bool:
-    return value - value == 0.0
+    first, rest = tests[0], _all_of(tests[1:])
+    return lambda value: first(value) and (rest is None or rest(value))
 
 
 def _has_double(value: int) -> bool:
@@ -189,7 +224,10 @@ def _has_double(value: int) -> bool:
 
 
 def _within(schema: Schema) -> Test:
-    low, high = schema.get("minimum", -inf), schema.get("maximum", inf)
+    """Within its bounds; without any, no longer than a reply may be read with."""
+    low, high = max(schema.get("minimum", -inf), -_LONGEST), min(schema.get("maximum", inf), _LONGEST)
+    if schema.keys().isdisjoint(("exclusiveMinimum", "exclusiveMaximum")):
+        return lambda value: low <= value <= high
     above, below = schema.get("exclusiveMinimum", -inf), schema.get("exclusiveMaximum", inf)
     return lambda value: low <= value <= high and above < value < below
 

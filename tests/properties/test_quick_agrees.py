@@ -23,6 +23,7 @@ from typing_extensions import TypeAliasType
 
 from extract import compile_schema
 from extract.schema import check
+from extract.schema.jsontext import MAX_BITS, MAX_DEPTH, inspect
 from extract.schema.quick import quick_yes
 
 
@@ -191,6 +192,19 @@ def test_they_agree_on_anything(model: Any, dialect: str, value: Any) -> None:
     assert quick(value) == judge(value)
 
 
+NUMBERS = st.sampled_from([2**MAX_BITS - 1, 2**MAX_BITS, -(2**MAX_BITS), float("inf"), float("nan"), 1e300])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_what_it_takes_could_be_read(data: st.DataObject) -> None:
+    dialect = data.draw(st.sampled_from(DIALECTS))
+    path = data.draw(st.sampled_from(places(GOOD[dialect])))
+    value = changed(GOOD[dialect], path, data.draw(NUMBERS), how="replace")
+    if PAIRS[str(Everything), dialect][0](value):
+        inspect(value)
+
+
 @pytest.mark.parametrize(
     "schema",
     [
@@ -206,12 +220,21 @@ def test_a_schema_in_another_form_is_left_to_the_judge(schema: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"value":1.0}', '{"value":true}', '{"value":1}', '{"value":"x"}', '{"value":1e400}']
+    "text",
+    [
+        *('{"value":1.0}', '{"value":true}', '{"value":1}', '{"value":"x"}', '{"value":1e400}'),
+        '{"value":' + "9" * 3_900 + "}",
+        '{"value":' + "9" * 4_000 + "}",
+        *('{"value":' + "[" * deep + "]" * deep + "}" for deep in (1, MAX_DEPTH - 1, MAX_DEPTH, 150, 250)),
+    ],
 )
-def test_a_check_ends_the_same_with_and_without_it(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_it = compile_schema(int | str).check(text)
+@pytest.mark.parametrize("model", [int | str, float, Tree])
+def test_a_check_ends_the_same_with_and_without_it(
+    model: Any, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_it = compile_schema(model).check(text)
     monkeypatch.setattr(check, "quick_yes", lambda *given: lambda value: False)
-    assert compile_schema(int | str).check(text) == with_it
+    assert compile_schema(model).check(text) == with_it
 
 
 def test_a_right_answer_needs_no_jsonschema() -> None:
