@@ -193,7 +193,7 @@ class _Leave(AbstractAsyncContextManager["Leave | None"]):
 
     def settle(self, call: Call) -> None:
         assert self.slot is not None
-        self.slot.settle(call)
+        self.slot.call = call
         self.usage = billed(call.reply)
         answered = isinstance(call.reply, Message) or call.reply.usage.known
         self.read = call.reply.usage if answered else None

@@ -55,13 +55,10 @@ class Books:
             tally.cost = (tally.cost or Decimal(0)) + cost
         if kind != "first":
             tally.again_usage += usage
-        if kind == "retry":
-            tally.retries += 1
-        elif kind == "reask":
-            tally.reasks += 1
-        elif kind == "doubled":
-            tally.doublings += 1
-        if isinstance(call.reply, Fault) and call.reply.action is Action.COOL_DOWN:
+            tally.retries += kind == "retry"
+            tally.reasks += kind == "reask"
+            tally.doublings += kind == "doubled"
+        if _is_turned_away(call):
             tally.rate_limited += 1
 
     def _row(self, call: Call, attempt: Attempt, kind: str, item: Item, cost: Decimal | None) -> CallRow:
@@ -192,7 +189,8 @@ class _Flight:
     def add(self, call: Call) -> None:
         """Counts one request, unless it was turned away for a limit."""
         self.usage += call.reply.usage
-        self.sent += not _is_turned_away(call)
+        if not _is_turned_away(call):
+            self.sent += 1
 
 
 def _is_turned_away(call: Call) -> bool:

@@ -15,33 +15,20 @@ class Deadlines:
     """Ends tries whose time is over. To be made inside the loop that they run in."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._open: set[Deadline] = set()
+        self.loop = asyncio.get_running_loop()
+        self.now = self.loop.time  # seconds of the clock that deadlines go by
+        self.open: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._at = inf  # when the timer rings: no deadline is before
-
-    def now(self) -> float:
-        """Seconds of the loop's clock, which deadlines go by."""
-        return self._loop.time()
-
-    def add(self, deadline: Deadline) -> None:
-        """From now on it holds."""
-        self._open.add(deadline)
-        if deadline.end < self._at:
-            self.ring(deadline.end)
-
-    def drop(self, deadline: Deadline) -> None:
-        """It was met."""
-        self._open.discard(deadline)
+        self._rings_at = inf  # when the timer rings: no deadline is before
 
     def ring(self, at: float) -> None:
         """The timer has to look sooner than it would."""
-        if at >= self._at:
+        if at >= self._rings_at:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._at = at
-        self._timer = self._loop.call_at(at, self._look)
+        self._rings_at = at
+        self._timer = self.loop.call_at(at, self._look)
 
     def close(self) -> None:
         """Lets the timer go."""
@@ -49,12 +36,12 @@ class Deadlines:
             self._timer.cancel()
 
     def _look(self) -> None:
-        due, self._at = self._at, inf
-        for deadline in [one for one in self._open if one.end <= due]:
-            self._open.discard(deadline)
+        due, self._rings_at = self._rings_at, inf
+        for deadline in [one for one in self.open if one.end <= due]:
+            self.open.discard(deadline)
             deadline.expire()
-        if self._open:
-            self.ring(min(one.end for one in self._open))
+        if self.open:
+            self.ring(min(one.end for one in self.open))
 
 
 class Deadline:
@@ -81,15 +68,16 @@ class Deadline:
         self._task.cancel()
 
     def __enter__(self) -> Deadline:
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._deadlines.loop)
         assert task is not None
         self._task, self._cancelling = task, task.cancelling()
-        self._deadlines.add(self)
+        self._deadlines.open.add(self)
+        self._deadlines.ring(self.end)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        self._deadlines.drop(self)
+        self._deadlines.open.discard(self)
         if self._expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise TimeoutError from error

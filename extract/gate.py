@@ -36,21 +36,16 @@ class Answered(Protocol):
 class Slot:
     """One request's place in the air. To be left, whatever comes of the request."""
 
-    __slots__ = ("_gate", "limits", "permit", "reply")
+    __slots__ = ("_gate", "call", "permit")
 
     def __init__(self, gate: Gate, permit: Permit) -> None:
         self._gate = gate
         self.permit = permit
-        self.reply: Reply | None = None
-        self.limits: Mapping[str, str] = {}
-
-    def settle(self, call: Answered) -> None:
-        """What came back."""
-        self.reply, self.limits = call.reply, call.limits
+        self.call: Answered | None = None  # what came back
 
     def leave(self) -> None:
-        """Frees the place. Without `settle` before, it teaches nothing."""
-        self._gate._leave(self.permit, self.reply, self.limits)
+        """Frees the place. Without a `call`, it teaches nothing."""
+        self._gate._leave(self.permit, self.call)
 
 
 @dataclass(slots=True, eq=False)
@@ -146,11 +141,12 @@ class Gate:
         """A permit that came in the same moment as the cancellation goes back."""
         future = waiter.future
         if future.done() and not future.cancelled():
-            self._leave(future.result(), None)
+            self._leave(future.result())
         else:
             self._pump()  # it may have stood at the head of the line
 
-    def _leave(self, permit: Permit, reply: Reply | None, limits: Mapping[str, str] | None = None) -> None:
+    def _leave(self, permit: Permit, call: Answered | None = None) -> None:
+        reply, limits = (None, None) if call is None else (call.reply, call.limits)
         with self._line.lock:
             self._governor.settle(permit, reply, self._clock.now(), limits=limits)
         if self._line.waiters:
@@ -184,7 +180,7 @@ class Gate:
 
     def _receive(self, waiter: _Waiter, permit: Permit) -> None:
         if waiter.future.done():  # cancelled on the way here
-            self._leave(permit, None)
+            self._leave(permit)
         else:
             waiter.future.set_result(permit)
 

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
@@ -288,9 +289,14 @@ def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     """By lower-case name; what stands several times is joined, as HTTP says."""
     headers: dict[str, str] = {}
     for name, value in raw:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        key, text = _lower(name), value.decode("latin-1")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
+
+
+@lru_cache(256)  # the same few come with every reply
+def _lower(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 # in the handshake: what waiting does not mend, unlike a connection that broke in it

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -242,8 +241,10 @@ class Ledger:
         if _is_new_answer(entry):
             entry.answers = self._answers(entry)
         if self._journal is not None and not isinstance(entry.outcome, DeadLetter):
-            with suppress(StoreError):  # its commit will tell
+            try:
                 entry.ticket = self._journal.note(entry.item.calls, entry.answers)
+            except StoreError:  # its commit will tell
+                return
 
     async def commit(self, entries: Sequence[Settled]) -> None:
         """Makes the outcomes and their requests durable, together or not at all."""

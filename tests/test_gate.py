@@ -52,7 +52,7 @@ def test_first_come_first_served() -> None:
             async with held(gate, 1.0) as slot:
                 order.append(number)
                 await clock.sleep(1.0)
-                slot.settle(Came(DONE))
+                slot.call = Came(DONE)
 
         await asyncio.gather(*(row(number) for number in range(200)))
         await gate.close()
@@ -72,7 +72,7 @@ def test_a_row_that_flew_before_goes_to_the_head_of_the_line() -> None:
             async with held(gate, 1.0, first=first) as slot:
                 order.append(name)
                 await clock.sleep(1.0)
-                slot.settle(Came(DONE))
+                slot.call = Came(DONE)
 
         await asyncio.gather(
             row("a", first=False), row("b", first=False), row("c", first=False), row("d", first=True)
@@ -96,7 +96,7 @@ def test_no_more_than_allowed_fly_and_all_places_are_used() -> None:
             async with held(gate, 1.0) as slot:
                 most = max(most, gate.in_flight)
                 await clock.sleep(1.0)
-                slot.settle(Came(DONE))
+                slot.call = Came(DONE)
 
         await asyncio.gather(*(row() for _ in range(400)))
         await gate.close()
@@ -122,7 +122,7 @@ def test_one_refusal_stops_all_and_the_way_back_is_no_herd() -> None:
                     await clock.sleep(0.02)
                     closed = 2.0 <= clock.now() < 5.0
                     fault = Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=3.0)
-                    slot.settle(Came(fault if closed else DONE))
+                    slot.call = Came(fault if closed else DONE)
                 if not closed:
                     return
 
@@ -230,7 +230,7 @@ def test_thousands_wait_without_a_timer_each() -> None:
 
         async def row() -> None:
             async with held(gate, 1.0) as slot:
-                slot.settle(Came(DONE))
+                slot.call = Came(DONE)
 
         rows = [asyncio.create_task(row()) for _ in range(5_000)]
         await clock.sleep(1.0)
@@ -249,7 +249,7 @@ def test_a_stall_is_told() -> None:
     async def main() -> None:
         gate = gate_of(clock, Pace(no_progress=60.0))
         async with held(gate, 1.0) as slot:
-            slot.settle(Came(Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=59.0)))
+            slot.call = Came(Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=59.0))
         assert gate.stalled(clock.now()) is None
         await clock.sleep(61.0)
         assert gate.stalled(clock.now())
@@ -277,7 +277,7 @@ def test_several_loops_stand_in_one_line() -> None:
                 with lock:
                     flying -= 1
                     done += 1
-                slot.settle(Came(DONE))
+                slot.call = Came(DONE)
 
         await asyncio.gather(*(row() for _ in range(60)))
         await gate.close()
@@ -309,7 +309,7 @@ def test_what_one_address_refuses_holds_nobody_back_at_another() -> None:
         async def row(reply: Reply) -> None:
             slot = await gates.enter(1.0)
             went.append((leading[0], clock.now()))
-            slot.settle(Came(reply))
+            slot.call = Came(reply)
             slot.leave()
 
         await row(Fault("rate_limit", Action.COOL_DOWN, status=429, retry_after=30.0))
