@@ -209,7 +209,10 @@ class Engine:
                 await self._committer.put(_share(item, asked.end))
         else:
             self._asked[item.fingerprint] = _Asked()
-            await self._queue.put(item)
+            if self._queue.full():
+                await self._queue.put(item)
+            else:
+                self._queue.put_nowait(item)
 
     # conversations -----------------------------------------------------------------------------
 

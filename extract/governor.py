@@ -104,7 +104,8 @@ class Governor:
         self.counts = PaceCounts()
         self.in_flight = 0
         self.window = Window(pace.concurrency, now)
-        self.rates = {unit: LearnedRate(now) for unit in ("requests", "tokens")}
+        self._requests, self._tokens = LearnedRate(now), LearnedRate(now)
+        self.rates = {"requests": self._requests, "tokens": self._tokens}
         self._spread: Spread | None = None  # after a cool-down
         self._rng = random.Random(seed)
         self._given = {
@@ -174,16 +175,17 @@ class Governor:
         longest = self._spread.wait(now) if self._spread is not None else 0.0
         for unit, given in self._given.items():
             longest = max(longest, given.wait(_cost(unit, tokens), now))
-        for unit, rate in self.rates.items():
-            if rate.bucket is not None:  # nothing is learned in most runs
-                longest = max(longest, rate.wait(_cost(unit, tokens), now))
+        if self._requests.bucket is not None:  # nothing is learned in most runs
+            longest = max(longest, self._requests.wait(1.0, now))
+        if self._tokens.bucket is not None:
+            longest = max(longest, self._tokens.wait(tokens, now))
         return longest
 
     def _take(self, tokens: float, now: float) -> None:
         for unit, given in self._given.items():
             given.take(_cost(unit, tokens), now)
-        self.rates["requests"].take(1.0, now)
-        self.rates["tokens"].take(tokens, now)
+        self._requests.take(1.0, now)
+        self._tokens.take(tokens, now)
         if self._spread is not None:
             self._spread.take(now)
 
@@ -240,7 +242,7 @@ class Governor:
         self._planned += (permit.estimate - self._planned) * _FORGET
         if "tokens" in self._given:
             self._given["tokens"].correct(permit.tokens - used, permit.sent)
-        self.rates["tokens"].give_back(permit.tokens - used, permit.at)
+        self._tokens.give_back(permit.tokens - used, permit.at)
 
     def _hear(self, limits: Mapping[str, str]) -> None:
         """Limits a minute, where the refusal brings them: the first guess of a rate."""
@@ -274,8 +276,8 @@ class Governor:
             self._cool(fault, now)  # a wait frees no place that own requests hold, but those of others
 
     def _give_back(self, permit: Permit) -> None:
-        for unit, rate in self.rates.items():
-            rate.give_back(_cost(unit, permit.tokens), permit.at)
+        self._requests.give_back(1.0, permit.at)
+        self._tokens.give_back(permit.tokens, permit.at)
 
     def _open_episode(self, permit: Permit, fault: Fault, now: float) -> None:
         blame = self._blame(permit, fault)
