@@ -73,7 +73,7 @@ def read_message(
     content = raw.get("content")
     if content is None and raw.get("type") == "message":
         content = []
-    if not isinstance(content, list) or not all(map(is_block, content)):
+    if type(content) is not list or not all(map(is_block, content)):
         return None
     told = raw.get
     return Message(
@@ -88,10 +88,10 @@ def read_message(
 
 def is_block(block: Any) -> bool:
     """Whether this is a content block whose text, where it has one, is text."""
-    if not isinstance(block, dict):
+    if type(block) is not dict:
         return False
     kind = block.get("type")
-    return isinstance(block.get("text") if kind == "text" else kind, str)
+    return type(block.get("text") if kind == "text" else kind) is str
 
 
 def word(value: Any) -> str | None:

@@ -93,13 +93,13 @@ def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
     ttl: the cache lifetime that the request asked for; takes the writes when the reply does not
     split them ("5m" where the request left it out, as the documents say).
     """
-    if not isinstance(raw, dict):
+    if type(raw) is not dict:
         return UNKNOWN
     told = raw.get
     written = count(told("cache_creation_input_tokens"))
     split = told("cache_creation")
     write_5m = write_1h = None
-    if isinstance(split, dict):
+    if type(split) is dict:
         write_5m = count(split.get("ephemeral_5m_input_tokens"))
         write_1h = count(split.get("ephemeral_1h_input_tokens"))
     if written is not None and not (write_5m or write_1h):
@@ -111,8 +111,8 @@ def read_usage(raw: Any, *, ttl: str | None = None) -> Usage:
         write_1h,
         count(told("cache_read_input_tokens")),
         count(told("output_tokens")),
-        count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
-        count(tools.get("web_search_requests")) if isinstance(tools, dict) else None,
+        count(details.get("thinking_tokens")) if type(details) is dict else None,
+        count(tools.get("web_search_requests")) if type(tools) is dict else None,
     )
 
 

@@ -142,13 +142,16 @@ class _Maker:
         fields = [(name, self.ways(inner)) for name, inner in schema["properties"].items()]
 
         def test(value: dict[str, Any]) -> bool:
-            if value.keys() != names:
+            if len(value) != len(fields):
                 return False
-            for name, ways in fields:
-                item = value[name]
-                kind = type(item)  # `_fits` written out: a call for each field tells
-                if kind not in ways or ((way := ways[kind]) is not None and not way(item)):
-                    return False
+            try:
+                for name, ways in fields:
+                    item = value[name]
+                    way = ways[type(item)]  # `_fits` written out: a call for each field tells
+                    if way is not None and not way(item):
+                        return False
+            except KeyError:  # no such field, or a type that it does not take
+                return False
             return True
 
         return test
@@ -162,10 +165,13 @@ class _Maker:
         def test(value: list[Any]) -> bool:
             if sized and not low <= len(value) <= high:
                 return False
-            for item in value:
-                kind = type(item)
-                if kind not in ways or ((way := ways[kind]) is not None and not way(item)):
-                    return False
+            try:
+                for item in value:
+                    way = ways[type(item)]
+                    if way is not None and not way(item):
+                        return False
+            except KeyError:
+                return False
             return rest is None or rest(value)
 
         return test
