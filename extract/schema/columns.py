@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from extract.schema.column_json import MisfitError, short
 from extract.schema.column_nodes import unrooted
+from extract.schema.column_series import series_of
 from extract.schema.column_types import Fields, Items, Pairs, Part, Shape, Wrapped, quote, reader
 from extract.schema.column_walk import walk
 
@@ -122,9 +123,7 @@ class Columns(Mapping[str, "pl.DataType"]):
         doubtful = [part for part in self.parts if not part.shape.holds(values[part.name])]
         if doubtful:
             _verify(doubtful, rows)
-        return pl.DataFrame(
-            [pl.Series(name, values[name], dtype=dtype, strict=True) for name, dtype in self.polars.items()]
-        )
+        return pl.DataFrame([series_of(name, values[name], dtype) for name, dtype in self.polars.items()])
 
     # ------------------------------------------------------------ DuckDB
 
