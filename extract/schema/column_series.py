@@ -46,7 +46,7 @@ def _structs(name: str, values: Sequence[dict[str, Any] | None], dtype: pl.Struc
     fields = []
     for field, inner in dtype.to_schema().items():
         column = [None if value is None else value[field] for value in values]
-        fields.append(series_of(field, column, inner))
+        fields.append(series_of(field, column, inner))  # type: ignore[arg-type]
     return _where_there(name, values, pl.lit(pl.DataFrame(fields).to_struct(name)))
 
 
