@@ -146,10 +146,15 @@ def _undecodable(error: httpx.DecodingError) -> Broken:
     return Broken("torn", f"DecodingError: {error}", sent=True)
 
 
-class Connection(asyncio.Protocol):
-    """A socket, one exchange at a time. `ask`, read the reply, then `rest` or `abort`."""
+class Connection(asyncio.BufferedProtocol):
+    """A socket, one exchange at a time. `ask`, read the reply, then `rest` or `abort`.
 
-    def __init__(self) -> None:
+    room: what is read goes there first; all connections of one loop may share it. Bytes made for each
+        reading, as `asyncio.Protocol` has them, are a quarter of a megabyte before they shrink: 13 µs.
+    """
+
+    def __init__(self, room: memoryview) -> None:
+        self._room = room
         self.loop = asyncio.get_running_loop()
         self.open = False
         self._reply: Incoming | None = None
@@ -245,16 +250,20 @@ class Connection(asyncio.Protocol):
         """All is sent."""
         self._blocked = False
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to read to."""
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Bytes of a reply, or of something that nobody asked for."""
         reply = self._reply
         if reply is None:
             self.abort()
             return
         if not reply.status:
-            self._heard += len(data)
+            self._heard += nbytes
         try:
-            self._parser.feed_data(data)
+            self._parser.feed_data(self._room[:nbytes])
         except (HttpParserError, HttpParserUpgrade) as error:
             self._lost(f"{type(error).__name__}: {error}")
         if not reply.status and self._heard > _LONGEST_HEAD:

@@ -21,6 +21,7 @@ from extract.transport import UNTRUSTED, Broken, Headers, Heads, Progress, envir
 if TYPE_CHECKING:
     from extract.fast_connection import Connection, Incoming
 
+_READ = 64 * 1024  # bytes that are read from a socket at once
 _NEXT_FAMILY = 0.25  # seconds until a name's next address is tried beside the first
 
 
@@ -38,6 +39,7 @@ class FastTransport:
     proxy: str | None = None
     _origins: dict[str, _Origin] = field(default_factory=dict)
     _addresses: dict[str, _Address] = field(default_factory=dict)
+    _room: memoryview = field(default_factory=lambda: memoryview(bytearray(_READ)))
     _trust: ssl.SSLContext | None = None
     _closed: bool = False
 
@@ -63,7 +65,7 @@ class FastTransport:
         """A new connection. Raises Broken."""
         try:
             async with asyncio.timeout(self.connect_timeout):
-                return await _connect(origin)
+                return await _connect(origin, self._room)
         except TimeoutError:
             detail = f"ConnectTimeout: not connected after {self.connect_timeout:g} s"
             raise Broken("connect", detail, sent=False) from None
@@ -193,7 +195,7 @@ def _connection_type() -> type[Connection]:
     return Connection
 
 
-async def _connect(origin: _Origin) -> Connection:
+async def _connect(origin: _Origin, room: memoryview) -> Connection:
     """A connection with all that stands between it and a request. Raises Broken, TimeoutError."""
     connection: Connection | None = None
     loop = asyncio.get_running_loop()
@@ -204,7 +206,7 @@ async def _connect(origin: _Origin) -> Connection:
     port = first.port or (80 if origin.proxy else origin.port)
     try:
         host = first.raw_host.decode("ascii")
-        _, connection = await open_one(_connection_type(), host, port)
+        _, connection = await open_one(partial(_connection_type(), room), host, port)
         if origin.trust:
             if origin.proxy:
                 await _tunnel(connection, origin, origin.proxy)
