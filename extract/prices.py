@@ -21,7 +21,7 @@ from extract.protocol.usage import Usage
 
 Amount = Decimal | int | float | str
 _MILLION = Decimal(1_000_000)
-_CATEGORIES = ("input", "cache_write_5m", "cache_write_1h", "cache_read", "output")
+_ZERO = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +52,16 @@ class Price:
         """USD of this usage; None when the usage, or the price of a category in it, is not known."""
         if usage.input is None or usage.output is None:
             return None
-        total = Decimal(0)
-        for name in _CATEGORIES:
-            part = _times(getattr(usage, name), getattr(self, name), _MILLION)
-            if part is None:
-                return None
-            total += part
-        searches = _times(usage.web_searches, self.web_search, Decimal(1))
-        return None if searches is None else total + searches
+        prices = (self.input, self.cache_write_5m, self.cache_write_1h, self.cache_read, self.output)
+        total = _ZERO
+        for count, price in zip(usage, prices, strict=False):  # the first five of a usage, in its order
+            if count:
+                if price is None:
+                    return None
+                total += count * price / _MILLION
+        if usage.web_searches:
+            return None if self.web_search is None else total + usage.web_searches * self.web_search
+        return total
 
     def cost_uncached(self, usage: Usage) -> Decimal | None:
         """What the same tokens would have cost with no cache at all; None as for `cost`."""
@@ -184,13 +186,6 @@ _GENAI = {
     "cache_write_5m": "cache_write_mtok",
     "cache_write_1h": "cache_write_1h_mtok",
 }
-
-
-def _times(count: int | None, price: Decimal | None, per: Decimal) -> Decimal | None:
-    """Zero for a category that did not occur; None where it did and has no price."""
-    if not count:
-        return Decimal(0)
-    return None if price is None else count * price / per
 
 
 def _amount(name: str, value: Any) -> Decimal:
