@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from extract.errors import StoreError
+from extract.schema.column_json import MisfitError
+from extract.schema.column_nodes import unrooted
 from extract.schema.columns import Columns
 from extract.schema.compile import CompiledSchema
 from extract.show import Figures, ShownRow, figures_of, shown_rows
 from extract.show.held import AROUND
 from extract.store import Store
 from extract.tables import Key, Layout, evidence_column
+from extract.tables.bulk import frame_of_values
 from extract.tables.explode import exploded
 from extract.tables.own import EVIDENCE, evidence_of
 from extract.texts import SourceTexts, model_value
@@ -26,7 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-_AT_ONCE = 50_000  # rows that are laid out at a time
+_AT_ONCE = 10_000  # rows that are laid out at a time
+_READ = ("key", "fingerprint", "answer", "evidence", "cost")  # of the answers, by the methods below
 SMALL = 20_000  # rows of a run that are held as they stood at its end
 
 
@@ -43,7 +48,7 @@ class Held:
     @classmethod
     def of(cls, store: Store, job: str, run_id: str) -> Held:
         """What the store says of a run now."""
-        return cls(store.answers_of(run_id), _letters(store, job, run_id))
+        return cls(store.answers_of(run_id, _READ), _letters(store, job, run_id))
 
 
 @dataclass(frozen=True)
@@ -69,45 +74,58 @@ class Results:
     def accepted(self) -> pl.DataFrame:
         """Key and typed columns of the accepted rows, in the order of the input."""
         extra = (evidence_column(),) if self.evidence else ()
-        return self._table(Layout(self.key, self.columns, self.compiled.many, extra), self.columns.rows)
+        many = self.compiled.many
+        layout = Layout(self.key, self.columns, many, extra)
+        return self._table(layout, _items if many else _itself, self.columns.rows)
 
     def exploded(self, field: str) -> pl.DataFrame:
         """The items of a list field of the accepted rows: key, `index`, the item's columns."""
         found = exploded(self.compiled.model, field)
         assert found is not None
-        return self._table(Layout(self.key, found.columns, many=True), found.items)
+        layout = Layout(self.key, found.columns, many=True)
+        return self._table(layout, lambda value: list(getattr(value, field, None) or ()), found.items)
 
-    def _table(self, layout: Layout, rows_of: Callable[[Any], list[dict[str, Any]]]) -> pl.DataFrame:
-        """What `rows_of` makes of each accepted value, beside its key and place."""
+    def _table(
+        self,
+        layout: Layout,
+        items_of: Callable[[Any], Sequence[Any]],
+        rows_of: Callable[[Any], list[dict[str, Any]]],
+    ) -> pl.DataFrame:
+        """What each accepted value holds for the table, beside its key and place.
+
+        items_of: the values that are rows of it. rows_of: the same as rows; it says what does not fit.
+        """
         import polars as pl
 
+        columns = ("key", "answer", "evidence") if layout.extra else ("key", "answer")
         parts = [
-            self._part(layout, rows_of, []),
-            *(
-                self._part(layout, rows_of, part.iter_rows())
-                for part in self._answers("key", "answer", "evidence")
-            ),
+            self._part(layout, items_of, rows_of, answers)
+            for part in self._answers(*columns)
+            for answers in part.iter_slices(_AT_ONCE)
         ]
-        return pl.concat(parts)
+        return pl.concat([layout.empty(), *parts])
 
     def _part(
         self,
         layout: Layout,
+        items_of: Callable[[Any], Sequence[Any]],
         rows_of: Callable[[Any], list[dict[str, Any]]],
-        answers: Iterable[tuple[Any, ...]],
+        answers: pl.DataFrame,
     ) -> pl.DataFrame:
-        keys: list[str] = []
-        places: list[int] = []
-        rows: list[dict[str, Any]] = []
-        evidence: list[Any] = []
-        for key, answer, spans in answers:
-            made = rows_of(self.compiled.load(answer))
-            keys += [key] * len(made)
-            places += range(len(made))
-            rows += made
-            if layout.extra:
-                evidence += [evidence_of(spans)] * len(made)
-        return layout.frame(keys, places, rows, {EVIDENCE: evidence} if layout.extra else {})
+        values = list(map(self.compiled.load, answers["answer"].to_list()))
+        items: list[Sequence[Any]]
+        try:
+            items = list(map(items_of, values))
+            columns = frame_of_values(layout.columns, list(chain.from_iterable(items)))
+        except MisfitError:
+            items = list(map(rows_of, values))
+            columns = layout.columns.frame(list(chain.from_iterable(items)))
+        counts = list(map(len, items))
+        places = list(chain.from_iterable(map(range, counts)))
+        keys, extra = _repeated(answers["key"].to_list(), counts), {}
+        if layout.extra:
+            extra[EVIDENCE] = _repeated(map(evidence_of, answers["evidence"].to_list()), counts)
+        return layout.beside_key(keys, places, columns, extra)
 
     def dead_letters(self) -> pl.DataFrame:
         """The dead letters of this run's rows, also those left from earlier runs, in input order."""
@@ -189,8 +207,27 @@ class Results:
             yield store
 
 
+def _itself(value: Any) -> tuple[Any]:
+    return (value,)
+
+
+def _items(answer: Any) -> Sequence[Any]:
+    """The items of a root that is a list; MisfitError for a set, whose order `Columns.rows` makes."""
+    items = unrooted(answer)
+    if not isinstance(items, list | tuple):
+        raise MisfitError("has no order")
+    return items
+
+
+def _repeated(values: Iterable[Any], counts: Sequence[int]) -> list[Any]:
+    """Each value as often as it is counted."""
+    return list(chain.from_iterable(map(repeat, values, counts)))
+
+
 def _letters(store: Store, job: str, run_id: str) -> pl.DataFrame:
     letters = store.dead_letters(job, status="open")
+    if letters.is_empty():
+        return letters
     dead = store.rows(job, run_id=run_id, state="dead")
     return letters.join(dead.select("key"), on="key", how="semi", maintain_order="left")
 

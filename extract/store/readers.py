@@ -47,14 +47,15 @@ class Readers:
             {"d.job": job, "d.status": status, "d.reason": reason, "d.key": key},
         )
 
-    def answers_of(self, run_id: str) -> pl.DataFrame:
+    def answers_of(self, run_id: str, columns: Sequence[str] = ()) -> pl.DataFrame:
         """Accepted answers of the rows that a run saw, also those answered earlier, in input order.
 
-        Columns: position, key, fingerprint, answer, reused, model, answer_run_id, request_id, finished_at,
-        evidence (JSON or null), cost, attempts.
+        Columns, or those of them that are named: position, key, fingerprint, answer, reused, model,
+        answer_run_id, request_id, finished_at, evidence (JSON or null), cost, attempts.
         """
+        names = ", ".join(map(quote, columns)) or "* EXCLUDE (seen_by)"
         return self._frame(
-            f"SELECT * EXCLUDE (seen_by) FROM {self._answered()} WHERE {{}} ORDER BY position, key",
+            f"SELECT {names} FROM {self._answered()} WHERE {{}} ORDER BY position, key",
             {"seen_by": run_id},
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from extract.schema.column_series import series_of
 from extract.schema.columns import Columns
 from extract.tables.keys import Key, for_duckdb
 from extract.tables.names import INDEX
@@ -80,14 +81,23 @@ class Layout:
         extra: Mapping[str, Sequence[Any]],
     ) -> pl.DataFrame:
         """One table row for each of `rows` (made by `Columns.row`), beside its key text and index."""
+        return self.beside_key(keys, index, self.columns.frame(rows), extra)
+
+    def beside_key(
+        self,
+        keys: Sequence[str],
+        index: Sequence[int],
+        columns: pl.DataFrame,
+        extra: Mapping[str, Sequence[Any]],
+    ) -> pl.DataFrame:
+        """The same with the model's columns as a frame."""
         import polars as pl
 
         frame = self.key.decode(keys)
         if self.many:
             frame = frame.with_columns(pl.Series(INDEX, index, dtype=pl.Int64))
-        frame = frame.hstack(self.columns.frame(rows))
-        ours = [pl.Series(e.name, extra[e.name], dtype=e.dtype, strict=True) for e in self.extra]
-        return frame.hstack(ours) if ours else frame
+        ours = [series_of(e.name, extra[e.name], e.dtype) for e in self.extra]
+        return frame.hstack(columns).hstack(ours)
 
     def to_duckdb(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame in dtypes that DuckDB takes as they are."""
