@@ -22,6 +22,7 @@ from extract.transport import KEEP_ALIVE, Broken, headers_of, keep_alive_options
 
 _LONGEST_HEAD = 100 * 1024  # bytes, as httpx has it
 _ONE_GO = 64 * 1024  # bytes that a socket's own buffer takes
+_READ = 64 * 1024  # bytes that are read from a socket at once
 _HELD = 256 * 1024  # bytes of a body that wait for a slow reader; then the socket waits
 
 
@@ -146,17 +147,40 @@ def _undecodable(error: httpx.DecodingError) -> Broken:
     return Broken("torn", f"DecodingError: {error}", sent=True)
 
 
-class Connection(asyncio.BufferedProtocol):
-    """A socket, one exchange at a time. `ask`, read the reply, then `rest` or `abort`.
+class Shared:
+    """What the connections of one event loop have in common, for speed.
 
-    room: what is read goes there first; all connections of one loop may share it. Bytes made for each
-        reading, as `asyncio.Protocol` has them, are a quarter of a megabyte before they shrink: 13 µs.
+    room: what is read goes there first. Bytes made for each reading, as `asyncio.Protocol` has them, are a
+        quarter of a megabyte before they shrink: 13 µs.
+
+    Requests of one turn of the loop are written together at its end: the kernel's long way through TCP then
+    does not push out of the processor's caches what each row needs of Python in between.
     """
 
-    def __init__(self, room: memoryview) -> None:
-        self._room = room
+    def __init__(self) -> None:
+        self.room = memoryview(bytearray(_READ))
+        self._asking: list[Connection] = []
+
+    def write_soon(self, connection: Connection) -> None:
+        """Lets it write when this turn of the loop is over."""
+        if not self._asking:
+            connection.loop.call_soon(self._write_all)
+        self._asking.append(connection)
+
+    def _write_all(self) -> None:
+        asking, self._asking = self._asking, []
+        for connection in asking:
+            connection.write()
+
+
+class Connection(asyncio.BufferedProtocol):
+    """A socket, one exchange at a time. `ask`, read the reply, then `rest` or `abort`."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._room = shared, shared.room
         self.loop = asyncio.get_running_loop()
         self.open = False
+        self._request: Sequence[bytes] = ()  # not written yet
         self._reply: Incoming | None = None
         self._parser = HttpResponseParser(self)
         self._raw: list[tuple[bytes, bytes]] = []
@@ -165,18 +189,19 @@ class Connection(asyncio.BufferedProtocol):
         self._idle_since = 0.0
 
     def ask(self, request: Sequence[bytes]) -> Incoming:
-        """Writes a request. Its reply is to be awaited."""
+        """Takes a request, to be written at the end of this turn of the loop. Its reply is to be awaited."""
         self._reply = reply = Incoming(self)
         self._asked += 1
         self._heard = 0
         self._keeps = False
-        self._write(request)
+        self._request = request
+        self._shared.write_soon(self)
         return reply
 
     @property
     def flushed(self) -> bool:
         """Whether all that was written has left for the kernel."""
-        if self._blocked or self._socket.get_write_buffer_size():
+        if self._request or self._blocked or self._socket.get_write_buffer_size():
             return False
         return self._transport is self._socket or not self._transport.get_write_buffer_size()
 
@@ -194,7 +219,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def abort(self) -> None:
         """Closes at once, whatever is on its way."""
-        self.open, self._reply = False, None
+        self.open, self._reply, self._request = False, None, ()
         self._transport.abort()
         self._socket.abort()
 
@@ -209,8 +234,11 @@ class Connection(asyncio.BufferedProtocol):
         tls.set_write_buffer_limits(high=1, low=0)
         self._transport = tls
 
-    def _write(self, request: Sequence[bytes]) -> None:
-        whole = b"".join(request)
+    def write(self) -> None:
+        """Writes the request that waits, unless nobody wants its reply any more."""
+        if not self.open:
+            return
+        whole, self._request = b"".join(self._request), ()
         if self._transport is self._socket or len(whole) < _ONE_GO:
             self._transport.write(whole)
             return

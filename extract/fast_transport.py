@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import httpx
@@ -19,9 +21,8 @@ from extract.errors import ConfigError, MissingExtraError
 from extract.transport import UNTRUSTED, Broken, Headers, Heads, Progress, environment_proxy, origin_of
 
 if TYPE_CHECKING:
-    from extract.fast_connection import Connection, Incoming
+    from extract.fast_connection import Connection, Incoming, Shared
 
-_READ = 64 * 1024  # bytes that are read from a socket at once
 _NEXT_FAMILY = 0.25  # seconds until a name's next address is tried beside the first
 
 
@@ -39,7 +40,7 @@ class FastTransport:
     proxy: str | None = None
     _origins: dict[str, _Origin] = field(default_factory=dict)
     _addresses: dict[str, _Address] = field(default_factory=dict)
-    _room: memoryview = field(default_factory=lambda: memoryview(bytearray(_READ)))
+    _shared: Shared | None = None
     _trust: ssl.SSLContext | None = None
     _closed: bool = False
 
@@ -51,7 +52,7 @@ class FastTransport:
 
     def prepare(self, address: str) -> None:
         """Opens what an address needs, short of connecting. Raises ConfigError for a proxy that cannot be."""
-        _connection_type()
+        _library()
         self._origin(origin_of(address))
 
     async def aclose(self) -> None:
@@ -65,7 +66,7 @@ class FastTransport:
         """A new connection. Raises Broken."""
         try:
             async with asyncio.timeout(self.connect_timeout):
-                return await _connect(origin, self._room)
+                return await _connect(origin, self._factory())
         except TimeoutError:
             detail = f"ConnectTimeout: not connected after {self.connect_timeout:g} s"
             raise Broken("connect", detail, sent=False) from None
@@ -76,6 +77,13 @@ class FastTransport:
             origin.free.append(connection)
         else:
             connection.abort()
+
+    def _factory(self) -> Callable[[], Connection]:
+        """Makes connections of this loop."""
+        library = _library()
+        if self._shared is None:
+            self._shared = library.Shared()
+        return partial(library.Connection, self._shared)
 
     def _address(self, url: str) -> _Address:
         origin = self._origin(origin_of(url))
@@ -187,15 +195,15 @@ _BREAKS = frozenset("\r\n\0")
 # connecting ----------------------------------------------------------------------------------
 
 
-def _connection_type() -> type[Connection]:
+def _library() -> ModuleType:
     try:
-        from extract.fast_connection import Connection
+        import extract.fast_connection as library
     except ImportError:
         raise MissingExtraError("httptools", "fast", 'transport="fast"') from None
-    return Connection
+    return library
 
 
-async def _connect(origin: _Origin, room: memoryview) -> Connection:
+async def _connect(origin: _Origin, make: Callable[[], Connection]) -> Connection:
     """A connection with all that stands between it and a request. Raises Broken, TimeoutError."""
     connection: Connection | None = None
     loop = asyncio.get_running_loop()
@@ -206,7 +214,7 @@ async def _connect(origin: _Origin, room: memoryview) -> Connection:
     port = first.port or (80 if origin.proxy else origin.port)
     try:
         host = first.raw_host.decode("ascii")
-        _, connection = await open_one(partial(_connection_type(), room), host, port)
+        _, connection = await open_one(make, host, port)
         if origin.trust:
             if origin.proxy:
                 await _tunnel(connection, origin, origin.proxy)

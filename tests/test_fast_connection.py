@@ -356,6 +356,21 @@ def test_a_request_that_has_not_left_was_not_sent() -> None:
     assert (got.kind, got.sent) == ("reset", False)
 
 
+def test_a_request_that_is_given_up_in_the_turn_it_was_asked_in_never_leaves() -> None:
+    async def job() -> tuple[bool, int]:
+        async with WireServer([OK]) as server, transport() as over:
+            await ask(over, server.base_url)
+            (origin,) = over._origins.values()
+            connection = origin.free.pop()
+            connection.ask([b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n"])
+            left = connection.flushed
+            connection.abort()
+            await asyncio.sleep(0.02)
+            return left, len(server.seen)
+
+    assert run(job()) == (False, 1)
+
+
 def test_a_time_out_tells_whether_the_request_had_left() -> None:
     async def job(body: bytes) -> bool:
         progress, asked = Progress(), asyncio.Event()
