@@ -2,7 +2,7 @@
 
 A run makes some twenty objects a row that live until their commit and are in no cycle. At Python's own
 setting the collector visits each of them several times: a tenth of the processor time, and pauses of the
-event loop. While runs work it waits for more. Knows nothing of runs.
+event loop. While runs work it waits for more than wait for a commit at one time. Knows nothing of runs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import gc
 import threading
 from collections.abc import Iterator
 
-_YOUNG = 10_000
-"""New objects after which it looks: those of a few hundred rows, most of which are gone by then."""
+_YOUNG = 50_000
+"""New objects after which it looks. Those of rows that are committed do not count any more: what a run has on
+its way at one time is fewer."""
 
 _lock = threading.Lock()
 _inside = 0

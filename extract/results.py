@@ -13,6 +13,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from extract.errors import StoreError
+from extract.garbage import seldom
 from extract.schema.column_json import MisfitError
 from extract.schema.column_nodes import unrooted
 from extract.schema.columns import Columns
@@ -98,11 +99,12 @@ class Results:
         import polars as pl
 
         columns = ("key", "answer", "evidence") if layout.extra else ("key", "answer")
-        parts = [
-            self._part(layout, items_of, rows_of, answers)
-            for part in self._answers(*columns)
-            for answers in part.iter_slices(_AT_ONCE)
-        ]
+        with seldom():
+            parts = [
+                self._part(layout, items_of, rows_of, answers)
+                for part in self._answers(*columns)
+                for answers in part.iter_slices(_AT_ONCE)
+            ]
         return pl.concat([layout.empty(), *parts])
 
     def _part(

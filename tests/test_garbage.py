@@ -20,7 +20,7 @@ def as_usual() -> Iterator[None]:
 
 def test_it_waits_for_more_and_then_for_as_many_as_before() -> None:
     with seldom():
-        assert gc.get_threshold() == (10_000, 10, 10)
+        assert gc.get_threshold() == (50_000, 10, 10)
     assert gc.get_threshold() == (700, 10, 10)
 
 
@@ -28,11 +28,11 @@ def test_the_last_of_several_brings_it_back() -> None:
     with seldom():
         with seldom():
             pass
-        assert gc.get_threshold()[0] == 10_000
+        assert gc.get_threshold()[0] == 50_000
     assert gc.get_threshold()[0] == 700
 
 
-@pytest.mark.parametrize("young", [0, 50_000])
+@pytest.mark.parametrize("young", [0, 80_000])
 def test_a_program_that_has_it_look_as_seldom_is_left_alone(young: int) -> None:
     gc.set_threshold(young, 10, 10)
     with seldom():
