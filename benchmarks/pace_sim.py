@@ -166,7 +166,7 @@ async def _drive(case: Case, clock: VirtualClock, seed: int) -> Result:
                 slot = await gate.enter(case.tokens or 1.0)
                 try:
                     reply = await _request(server, clock, rng, tokens)
-                    slot.settle(_Call(reply, server.headers))
+                    slot.call = _Call(reply, server.headers)
                 finally:
                     slot.leave()
                 if isinstance(reply, Message):
