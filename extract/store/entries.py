@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from extract.protocol.usage import Usage
@@ -29,6 +30,7 @@ _ANSWER = (
     "fingerprint, answer, model, run_id, request_id, epoch_us(finished_at) AS finished_at, cost, attempts, "
     f"evidence, {_USAGE}"
 )
+_JOB, _KEY = attrgetter("job"), attrgetter("key")
 _ROW = "key, position, fingerprint, state, run_id, reused, reason"
 
 
@@ -55,7 +57,8 @@ class Entries:
             self._settle(_by_job([row for row in batch.rows if row.state == "accepted"]))
         for seen in batch.seen:
             self._write_seen(seen)
-        for job, keys in _grouped(batch.gone).items():
+        jobs, gone = [job for job, _ in batch.gone], [key for _, key in batch.gone]
+        for job, keys in _grouped(jobs, gone).items():
             self._rows.remove(keys, job)
             self.set_dead_status(job, keys, "given_up", only="open")
 
@@ -163,23 +166,23 @@ class Entries:
 
 def _last_of_each(rows: Sequence[Entry]) -> Sequence[Entry]:
     """One a job and key: the last."""
-    if len({row.key for row in rows}) == len(rows):
+    if len(set(map(_KEY, rows))) == len(rows):
         return rows
     return list({(row.job, row.key): row for row in rows}.values())
 
 
 def _by_job(rows: Sequence[RowRow]) -> dict[str, list[str]]:
-    return _grouped([row[:2] for row in rows])
+    return _grouped(list(map(_JOB, rows)), list(map(_KEY, rows)))
 
 
-def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+def _grouped(jobs: Sequence[str], keys: Sequence[str]) -> dict[str, list[str]]:
     """Keys by job, which is mostly one and the same."""
-    if len({job for job, _ in pairs}) == 1:
-        return {clean(pairs[0][0]): cleaned([key for _, key in pairs])}
-    jobs: dict[str, list[str]] = {}
-    for job, key in pairs:
-        jobs.setdefault(clean(job), []).append(clean(key))
-    return jobs
+    if len(set(jobs)) == 1:
+        return {clean(jobs[0]): cleaned(keys)}
+    grouped: dict[str, list[str]] = {}
+    for job, key in zip(jobs, keys, strict=True):
+        grouped.setdefault(clean(job), []).append(clean(key))
+    return grouped
 
 
 def _answers_in(found: pl.DataFrame) -> Iterator[AnswerRow]:
