@@ -139,7 +139,7 @@ class Entries:
         """Answers that are already paid for, by fingerprint."""
         if not fingerprints:
             return {}
-        asked = {clean(fingerprint): fingerprint for fingerprint in fingerprints}
+        asked = dict(zip(cleaned(fingerprints), fingerprints, strict=True))
         found = _answers_in(self._answers.find(_ANSWER, list(asked)))
         return {asked[row.fingerprint]: row for row in found}
 
@@ -157,7 +157,7 @@ class Entries:
         if keys is None:
             statement = f"SELECT {_ROW} FROM {self._ledger.table('rows')} WHERE job = ?"
             return {row[0]: RowRow(job, *row) for row in self._ledger.fetch(statement, [clean(job)])}
-        asked = {clean(key): key for key in keys}
+        asked = dict(zip(cleaned(keys), keys, strict=True))
         found = self._rows.find(_ROW, list(asked), clean(job))
         keys = [asked[key] for key in found["key"]]
         rest = (column.to_list() for column in found.iter_columns() if column.name != "key")

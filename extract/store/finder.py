@@ -26,7 +26,10 @@ _BY_ID = f"rowid IN (FROM {SOURCE})"
 
 def lookup_of(text: str) -> int:
     """The number that stands for a text in the column `lookup`."""
-    return crc32(text.encode("utf-8", "backslashreplace"))
+    try:
+        return crc32(text.encode())
+    except UnicodeEncodeError:
+        return crc32(text.encode("utf-8", "backslashreplace"))
 
 
 class Finder:
@@ -48,7 +51,11 @@ class Finder:
         import polars as pl
 
         with transaction(self._con):  # row ids hold within one transaction
-            found = self._rows(f"{self._text} AS {_TEXT}, {select}", self._ids(texts, scope))
+            ids = self._ids(texts, scope)
+            found = self._rows(f"{self._text} AS {_TEXT}, {select}", ids)
+        if ids.is_empty():
+            self._absent[scope].update(texts)
+            return found.drop(_TEXT)
         there = found[_TEXT]
         self._absent[scope].update(set(texts).difference(there))
         return found.filter(there.is_in(pl.Series(texts, dtype=pl.String).implode())).drop(_TEXT)
