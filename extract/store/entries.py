@@ -53,8 +53,9 @@ class Entries:
         self._write_dead(_last_of_each(batch.dead))
         kept = [row for row in map(self._policy.kept, batch.kept) if row is not None]
         self._ledger.insert(schema.KEPT, kept)
-        if self._has_dead:
-            self._settle(_by_job([row for row in batch.rows if row.state == "accepted"]))
+        accepted = [row for row in batch.rows if row.state == "accepted"]
+        if accepted and self._any_to_settle():
+            self._settle(_by_job(accepted))
         for seen in batch.seen:
             self._write_seen(seen)
         jobs, gone = [job for job, _ in batch.gone], [key for _, key in batch.gone]
@@ -68,6 +69,10 @@ class Entries:
         self._answers.written(cleaned([*(row.fingerprint for row in batch.answers), *dead]))
         for job, keys in _by_job(batch.rows).items():
             self._rows.written(keys, job)
+
+    def undone(self) -> None:
+        """The transaction of a batch failed; what was seen within it may not be so."""
+        self._has_dead = True
 
     def new_among(self, rows: Sequence[RowRow]) -> set[str]:
         """Keys of those rows of which the store is known to hold nothing yet."""
@@ -97,7 +102,7 @@ class Entries:
             [clean(seen.run_id), seen.reused],
             job,
         )
-        if seen.reused:
+        if seen.reused and self._any_to_settle():
             self._settle({job: keys})
 
     def _write_dead(self, dead: Sequence[DeadRow]) -> None:
@@ -108,14 +113,18 @@ class Entries:
         run_with(self._ledger.con, _merge_dead(self._ledger.table("dead_letters")), frame)
         self._has_dead = True
 
+    def _any_to_settle(self) -> bool:
+        """Whether there is a dead letter that is not settled: looking costs less than settling none."""
+        if self._has_dead:
+            dead = self._ledger.table("dead_letters")
+            looked = self._ledger.fetch(f"SELECT 1 FROM {dead} WHERE status <> 'settled' LIMIT 1")
+            self._has_dead = bool(looked)
+        return self._has_dead
+
     def _settle(self, accepted: Mapping[str, list[str]]) -> None:
         """Dead letters of rows that are accepted now, by job."""
-        if not accepted or not self._has_dead:
-            return
         for job, keys in accepted.items():
             self.set_dead_status(job, keys, "settled")
-        dead = self._ledger.table("dead_letters")
-        self._has_dead = bool(self._ledger.fetch(f"SELECT 1 FROM {dead} WHERE status <> 'settled' LIMIT 1"))
 
     def set_dead_status(self, job: str, keys: Sequence[str], status: str, *, only: str | None = None) -> None:
         """Move the dead letters of some keys to a status. `only`: those that have this status now."""

@@ -65,7 +65,11 @@ class Outputs:
             self._entries.write(batch)
             self._write_outputs(inside, new)
 
-        self._ledger.transaction(work)
+        try:
+            self._ledger.transaction(work)
+        except BaseException:
+            self._entries.undone()
+            raise
         self._entries.written(batch)
 
     def _write_outputs(self, outputs: Sequence[OutputRows], new: set[str]) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from extract.errors import StoreError
 from extract.protocol.usage import Usage
-from extract.store import Batch, KeptRow, RunEnd, Seen, Store
+from extract.store import Batch, KeptRow, OutputRows, RunEnd, Seen, Store
 from tests.store.store_rows import JOB, PAID, RUN, accepted, answer, call, commit, dead, row, started
 
 
@@ -129,6 +130,30 @@ def test_a_row_that_dies_again_adds_up_and_keeps_its_first_time(store: Store) ->
         None,
     )
     assert (found["first_at"].timestamp(), found["last_at"].timestamp()) == (1_000.0, 2_010.0)
+
+
+class Full:
+    """An output table that has no room."""
+
+    transactional, fresh = True, False
+
+    def prepare(self, con: object) -> None: ...
+
+    def release(self, con: object) -> None: ...
+
+    def write(self, con: object, frame: object, keys: object) -> None:
+        raise OSError("no space left")
+
+
+def test_a_commit_that_failed_leaves_a_dead_letter_to_be_settled_by_the_next(store: Store) -> None:
+    commit(store, dead=[dead("a")])
+    once = accepted("a")
+    nowhere = OutputRows(Full(), pl.DataFrame(), pl.DataFrame())
+    with pytest.raises(StoreError):
+        commit(store, answers=once.answers, rows=once.rows, output=nowhere)
+    commit(store, rows=[row("b")])
+    store.commit(once).result()
+    assert store.dead_letters()["status"].to_list() == ["settled"]
 
 
 def test_a_row_that_is_accepted_settles_its_dead_letter_and_a_new_death_starts_afresh(store: Store) -> None:
