@@ -43,9 +43,10 @@ class Books:
     def enter(self, call: Call, attempt: Attempt, kind: str, item: Item) -> None:
         """One request, whatever came of it."""
         self.calls += 1
-        usage, tally = call.reply.usage, self.tally
+        reply, tally = call.reply, self.tally
+        usage, fault = reply.usage, reply if isinstance(reply, Fault) else None
         cost = self.price.cost(usage) if self.price and usage.known else None
-        item.add(self._row(call, attempt, kind, item, cost))
+        item.add(self._row(call, attempt, kind, item, cost, fault))
         if heard():
             number, request, about = attempt.number, attempt.request, attempt.about
             tell(CallEnded(self.run_id, item.key, number, kind, request, call, about, cost))
@@ -58,30 +59,31 @@ class Books:
             tally.retries += kind == "retry"
             tally.reasks += kind == "reask"
             tally.doublings += kind == "doubled"
-        if _is_turned_away(call):
+        if fault is not None and fault.action is Action.COOL_DOWN:
             tally.rate_limited += 1
 
-    def _row(self, call: Call, attempt: Attempt, kind: str, item: Item, cost: Decimal | None) -> CallRow:
+    def _row(
+        self, call: Call, attempt: Attempt, kind: str, item: Item, cost: Decimal | None, fault: Fault | None
+    ) -> CallRow:
         reply = call.reply
-        fault = reply if isinstance(reply, Fault) else None
-        return CallRow(
-            call_id=f"{self.run_id}-{self.series}{self.calls}",
-            run_id=self.run_id,
-            key=item.key,
-            fingerprint=item.fingerprint,
-            attempt=attempt.number,
-            kind=kind,  # type: ignore[arg-type]
-            status=call.status,
-            request_id=call.request_id,
-            stop_reason=reply.stop_reason if isinstance(reply, Message) else None,
-            fault=f"{fault.kind}: {fault}" if fault else None,
-            usage=reply.usage,
-            cost=cost,
-            latency=call.latency,
-            started_at=call.started_at,
-            address=call.address,
-            maybe_paid=fault.maybe_paid if fault else False,
-            about=json.dumps([one.wire_path for one in attempt.about]) if kind == "reask" else None,
+        return CallRow(  # in the order of the fields: names cost as much again as all the rest
+            f"{self.run_id}-{self.series}{self.calls}",
+            self.run_id,
+            item.key,
+            item.fingerprint,
+            attempt.number,
+            kind,  # type: ignore[arg-type]
+            call.status,
+            call.request_id,
+            reply.stop_reason if isinstance(reply, Message) else None,
+            None if fault is None else f"{fault.kind}: {fault}",
+            reply.usage,
+            cost,
+            call.latency,
+            call.started_at,
+            call.address,
+            fault is not None and fault.maybe_paid,
+            json.dumps([one.wire_path for one in attempt.about]) if kind == "reask" else None,
         )
 
 

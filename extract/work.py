@@ -290,20 +290,21 @@ class Ledger:
         answer = AnswerRow(
             entry.item.fingerprint,
             outcome.answer,
-            model=self._work.envelope.model,
-            run_id=self._work.run_id,
-            request_id=outcome.request_id,
-            finished_at=self._clock.time(),
-            usage=outcome.usage,
-            cost=self._cost(outcome.usage),
-            attempts=outcome.attempts,
-            evidence=json.dumps(outcome.evidence) if self._work.judge.wants_evidence else None,
+            self._work.envelope.model,
+            self._work.run_id,
+            outcome.request_id,
+            self._clock.time(),
+            outcome.usage,
+            self._cost(outcome.usage),
+            outcome.attempts,
+            json.dumps(outcome.evidence) if self._work.judge.wants_evidence else None,
         )
         return [answer] if asked == answer.fingerprint else [answer, answer._replace(fingerprint=asked)]
 
     def _asked(self, item: Item) -> str:
         """The fingerprint that the row is known by from run to run."""
-        return (self._work.redriven or {}).get(item.key, item.fingerprint)
+        redriven = self._work.redriven
+        return item.fingerprint if redriven is None else redriven.get(item.key, item.fingerprint)
 
     def _stands_as_before(self, entry: Settled) -> bool:
         """Whether the store says of the row what it would be told now, but for the run and the place."""
@@ -320,18 +321,14 @@ class Ledger:
         return found
 
     def _row(self, entry: Settled) -> RowRow:
-        item, outcome = entry.item, entry.outcome
-        accepted = isinstance(outcome, Accepted)
-        return RowRow(
-            self._work.job,
-            item.key,
-            item.position,
-            self._asked(item),
-            "accepted" if accepted else "dead",
-            self._work.run_id,
-            reused=entry.shared or (isinstance(outcome, Accepted) and outcome.reused),
-            reason=outcome.reason if isinstance(outcome, DeadLetter) else None,
-        )
+        item, outcome, work = entry.item, entry.outcome, self._work
+        asked = self._asked(item)
+        if isinstance(outcome, Accepted):
+            reused = entry.shared or outcome.reused
+            return RowRow(work.job, item.key, item.position, asked, "accepted", work.run_id, reused)
+        assert isinstance(outcome, DeadLetter)
+        reason = outcome.reason
+        return RowRow(work.job, item.key, item.position, asked, "dead", work.run_id, entry.shared, reason)
 
     def _dead(self, entry: Settled) -> DeadRow:
         item, letter = entry.item, entry.outcome
