@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 Entry = TypeVar("Entry")
 Commit = Callable[[Sequence[Entry]], Awaitable[None]]
 
-_ROOM = 4  # batches that may be uncommitted at one time
+_ROOM = 2  # batches that may be uncommitted at one time
 _SHARE = 50  # a batch waits so many times as long as the last commit took
 _LONGEST = 0.5  # seconds
 _SHARE_AWAITED, _LONGEST_AWAITED = 2, 0.05  # the same while somebody waits
@@ -26,7 +26,7 @@ class Committer(Generic[Entry]):
     """Batches entries for one writer. To be made inside a running loop.
 
     commit: writes a batch and returns when it is durable.
-    full: so many entries are worth a commit at once; `put` waits while four times as many are uncommitted.
+    full: so many entries are worth a commit at once; `put` waits while twice as many are uncommitted.
     crowd: so many that somebody waits for are worth one, too.
     """
 

@@ -31,7 +31,8 @@ from extract.work import Item, Ledger, Settled, Work, unsent_fingerprint
 
 _TURN = 100  # rows: a few milliseconds
 _KNOWN = 4  # batches of rows that are looked up at once where the store knows them all
-_FULL = 512  # rows that are worth a commit, whose own cost no longer counts then
+_FULL = 1_024  # rows that are worth a commit: planning it, some 4 ms, no longer counts then
+_WHOLE = 512  # rows of a batch that was waiting to be read, and did not arrive row by row
 
 
 Given = TypeVar("Given")
@@ -153,7 +154,7 @@ class Engine:
         new = [item for item, entry in zip(items, known, strict=True) if entry is None]
         for item in new:
             await self._ask(item)
-        return not new and len(batch) >= _FULL  # rows that arrive one by one are not waited for
+        return not new and len(batch) >= _WHOLE  # rows that arrive one by one are not waited for
 
     async def _commit_known(self, settled: Sequence[Settled]) -> None:
         """All at once, while the next batch is prepared: none was paid now, so none can be paid again."""

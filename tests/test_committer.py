@@ -24,7 +24,7 @@ def test_everything_put_is_committed_once_and_in_order() -> None:
 
     asyncio.run(main())
     assert [n for batch in batches for n in batch] == list(range(57))
-    assert max(map(len, batches)) <= 20
+    assert max(map(len, batches)) <= 10
 
 
 def test_no_more_than_the_bound_is_ever_uncommitted() -> None:
@@ -48,7 +48,7 @@ def test_no_more_than_the_bound_is_ever_uncommitted() -> None:
 
         feeding = asyncio.create_task(feed())
         await asyncio.sleep(0.02)
-        assert (put, committed) == (4, 0)
+        assert (put, committed) == (2, 0)
         open_gate.set()
         await feeding
         await committer.close()
