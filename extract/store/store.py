@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -298,6 +299,7 @@ def _held(target: str | Path) -> Store | None:
         return None if str(target) == MEMORY else _open.get(Path(target).resolve())
 
 
+@cache  # reading what is installed takes 3 ms
 def _library() -> str:
     try:
         return metadata.version("extract-pipelines")
