@@ -25,7 +25,18 @@ from extract.protocol.request import Envelope
 from extract.protocol.usage import UNKNOWN, Usage
 from extract.schema.columns import Columns
 from extract.split import Piece, Split, cut
-from extract.store import AnswerRow, Batch, CallRow, DeadRow, KeptRow, OutputRows, RowRow, Seen, Sink, Store
+from extract.store import (
+    AnswerRow,
+    Batch,
+    CallRow,
+    DeadRow,
+    KeptRow,
+    OutputRows,
+    RowRow,
+    Sink,
+    Store,
+    Unchanged,
+)
 
 if TYPE_CHECKING:
     from extract.clock import Clock
@@ -256,7 +267,7 @@ class Ledger:
                 for entry in entries
                 if entry.outcome is not None and not self._stands_as_before(entry)
             ],
-            seen=self._seen(entries),
+            unchanged=self._unchanged(entries),
             dead=[self._dead(entry) for entry in entries if _is_new_death(entry)],
             output=self._output_rows(entries),
             kept=[self._kept(entry) for entry in entries if _is_new_answer(entry)] if self._keeps_all else (),
@@ -310,14 +321,14 @@ class Ledger:
         """Whether the store says of the row what it would be told now, but for the run and the place."""
         return (entry.unchanged or entry.left) and self._work.redriven is None
 
-    def _seen(self, entries: Sequence[Settled]) -> list[Seen]:
+    def _unchanged(self, entries: Sequence[Settled]) -> list[Unchanged]:
         same = [entry for entry in entries if self._stands_as_before(entry)]
         found = []
         for reused in (True, False):
             items = [entry.item for entry in same if isinstance(entry.outcome, Accepted) is reused]
             if items:
                 keys, places = [item.key for item in items], [item.position for item in items]
-                found.append(Seen(self._work.job, self._work.run_id, keys, places, reused))
+                found.append(Unchanged(self._work.job, self._work.run_id, keys, places, reused))
         return found
 
     def _row(self, entry: Settled) -> RowRow:

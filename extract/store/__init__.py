@@ -14,9 +14,9 @@ from extract.store.rows import (
     RowRow,
     RunEnd,
     RunStart,
-    Seen,
     Sink,
     Totals,
+    Unchanged,
 )
 from extract.store.status import read_status, status_path, write_status
 from extract.store.store import Store
@@ -33,10 +33,10 @@ __all__ = [
     "RowRow",
     "RunEnd",
     "RunStart",
-    "Seen",
     "Sink",
     "Store",
     "Totals",
+    "Unchanged",
     "read_status",
     "status_path",
     "write_status",

@@ -17,7 +17,7 @@ from extract.store.finder import Finder, lookup_of
 from extract.store.frames import frame_of, select_list
 from extract.store.ledger import Ledger
 from extract.store.policy import Policy
-from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow, Seen
+from extract.store.rows import AnswerRow, Batch, DeadRow, RowRow, Unchanged
 from extract.store.sql import SOURCE, clean, cleaned, quote, run_with
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Entries:
         accepted = [row for row in batch.rows if row.state == "accepted"]
         if accepted and self._any_to_settle():
             self._settle(_by_job(accepted))
-        for seen in batch.seen:
-            self._write_seen(seen)
+        for unchanged in batch.unchanged:
+            self._write_unchanged(unchanged)
         jobs, gone = [job for job, _ in batch.gone], [key for _, key in batch.gone]
         for job, keys in _grouped(jobs, gone).items():
             self._rows.remove(keys, job)
@@ -90,19 +90,19 @@ class Entries:
         keys = cleaned([row.key for row in rows])
         self._ledger.insert(schema.ROWS, rows, {"lookup": list(map(lookup_of, keys))})
 
-    def _write_seen(self, seen: Seen) -> None:
+    def _write_unchanged(self, rows: Unchanged) -> None:
         """In place: taking the rows out and putting them in again costs eight times as much."""
         import polars as pl
 
-        job, keys = clean(seen.job), list(map(clean, seen.keys))
+        job, keys = clean(rows.job), list(map(clean, rows.keys))
         self._rows.change(
             pl.Series(keys, dtype=pl.String),
-            pl.DataFrame({"position": seen.positions}, schema={"position": pl.Int64}),
+            pl.DataFrame({"position": rows.positions}, schema={"position": pl.Int64}),
             "run_id = ?, reused = ?, position = s.position",
-            [clean(seen.run_id), seen.reused],
+            [clean(rows.run_id), rows.reused],
             job,
         )
-        if seen.reused and self._any_to_settle():
+        if rows.reused and self._any_to_settle():
             self._settle({job: keys})
 
     def _write_dead(self, dead: Sequence[DeadRow]) -> None:

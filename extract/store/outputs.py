@@ -92,7 +92,7 @@ def merge(batches: Sequence[Batch]) -> Batch:
         dead=_all(batches, lambda b: b.dead),
         kept=_all(batches, lambda b: b.kept),
         gone=_all(batches, lambda b: b.gone),
-        seen=_all(batches, lambda b: b.seen),
+        unchanged=_all(batches, lambda b: b.unchanged),
         output=_merge_outputs(_all(batches, lambda b: b.outputs)),
     )
 

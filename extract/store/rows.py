@@ -196,7 +196,7 @@ class OutputRows:
     also: Sequence[OutputRows] = ()
 
 
-class Seen(NamedTuple):
+class Unchanged(NamedTuple):
     """Rows of a job that a run saw and that stand as they did, in columns: there may be a great many.
 
     positions: their places in the input of this run. reused: answered without a request in it.
@@ -213,7 +213,7 @@ class Seen(NamedTuple):
 class Batch:
     """What becomes durable together, or not at all.
 
-    seen: rows whose run and place change, and nothing else.
+    unchanged: rows whose run and place change, and nothing else.
     gone: jobs and keys that are no longer in the input: their rows are taken out of `rows` and their
         dead letters given up. Answers and the history of requests stay.
     """
@@ -225,7 +225,7 @@ class Batch:
     output: OutputRows | Sequence[OutputRows] | None = None
     kept: Sequence[KeptRow] = ()
     gone: Sequence[tuple[str, str]] = ()
-    seen: Sequence[Seen] = ()
+    unchanged: Sequence[Unchanged] = ()
 
     @property
     def outputs(self) -> tuple[OutputRows, ...]:
@@ -236,8 +236,8 @@ class Batch:
         return tuple(rows for one in given for rows in (one, *one.also))
 
     def __len__(self) -> int:
-        seen = sum(len(rows.keys) for rows in self.seen)
-        return len(self.calls) + len(self.answers) + len(self.rows) + len(self.dead) + len(self.kept) + seen
+        same = sum(len(rows.keys) for rows in self.unchanged)
+        return len(self.calls) + len(self.answers) + len(self.rows) + len(self.dead) + len(self.kept) + same
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from extract.tables.seen import Seen
+from extract.tables.digests import Digests
 
 _DIGEST = 16
 """Bytes that tell one key from another."""
@@ -20,7 +20,7 @@ class Occurrences:
     """Keys of rows that name none: a digest of the content, and how often it came so far."""
 
     def __init__(self) -> None:
-        self._seen = Seen()
+        self._seen = Digests()
 
     def keys(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """Of each row: SHA-256 over the columns by name, a dash, the occurrence from 1."""
@@ -38,7 +38,7 @@ class Arrivals:
     """Keys of a stream that is read once."""
 
     def __init__(self) -> None:
-        self._seen = Seen()
+        self._seen = Digests()
 
     def repeat(self, texts: Sequence[str], start: int) -> tuple[str, int, int] | None:
         """The first key that came before, its row then and its row now; None where all are new.

@@ -11,7 +11,7 @@ import pytest
 
 from extract.errors import StoreError
 from extract.protocol.usage import Usage
-from extract.store import Batch, KeptRow, OutputRows, RunEnd, Seen, Store
+from extract.store import Batch, KeptRow, OutputRows, RunEnd, Store, Unchanged
 from tests.store.store_rows import JOB, PAID, RUN, accepted, answer, call, commit, dead, row, started
 
 
@@ -284,12 +284,12 @@ def test_rows_that_stand_as_they_did_change_their_run_and_place_alone(store: Sto
     store.commit(accepted("a", "b", "half \ud800")).result()
     commit(store, rows=[row("dead", 3, "dead", reason="invalid")], dead=[dead("dead")])
     before = store.rows(JOB).drop("run_id", "position", "reused").sort("key")
-    seen = [
-        Seen(JOB, "run-2", ["half \ud800", "a", "nobody"], [0, 5, 6], reused=True),
-        Seen(JOB, "run-2", ["dead"], [1], reused=False),
-        Seen("another job", "run-2", ["b"], [9], reused=True),
+    unchanged = [
+        Unchanged(JOB, "run-2", ["half \ud800", "a", "nobody"], [0, 5, 6], reused=True),
+        Unchanged(JOB, "run-2", ["dead"], [1], reused=False),
+        Unchanged("another job", "run-2", ["b"], [9], reused=True),
     ]
-    commit(store, seen=seen)
+    commit(store, unchanged=unchanged)
     after = store.rows(JOB).sort("key")
     assert after.drop("run_id", "position", "reused").equals(before)
     assert after.select("key", "run_id", "position", "reused").rows() == [
@@ -304,7 +304,9 @@ def test_rows_that_stand_as_they_did_change_their_run_and_place_alone(store: Sto
 
 def test_many_batches_of_rows_that_stand_are_one_transaction(store: Store) -> None:
     store.commit(accepted("a", "b")).result()
-    futures = [store.commit(Batch(seen=[Seen(JOB, "run-2", [key], [7], reused=True)])) for key in "ab"]
+    futures = [
+        store.commit(Batch(unchanged=[Unchanged(JOB, "run-2", [key], [7], reused=True)])) for key in "ab"
+    ]
     for future in futures:
         future.result()
     assert store.rows(JOB)["position"].to_list() == [7, 7]

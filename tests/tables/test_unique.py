@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extract.errors import InputError
-from extract.tables import ArrivalError, Key, read_rows, seen, unique
+from extract.tables import ArrivalError, Key, digests, read_rows, unique
 from extract.tables.arrivals import Arrivals, Occurrences
+from extract.tables.digests import Digests
 from extract.tables.keys import key_of
-from extract.tables.seen import Seen
 
 MANY = 200_000
 keys = st.lists(st.sampled_from(["a", "b", "", "a\0", "é", "1", "01", " 1"]), max_size=12)
@@ -102,9 +102,9 @@ def test_nulls_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("held", [4, 1_000])
 def test_a_number_for_each_digest(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "_HELD", held)
-    monkeypatch.setattr(seen, "_ASKED", 3)
-    known, numbers = Seen(), dict[bytes, int]()
+    monkeypatch.setattr(digests, "_HELD", held)
+    monkeypatch.setattr(digests, "_ASKED", 3)
+    known, numbers = Digests(), dict[bytes, int]()
     for n in range(0, 40, 8):
         some = {bytes([digest]): digest + n for digest in range(n, n + 10)}
         known.note(some)
@@ -113,7 +113,7 @@ def test_a_number_for_each_digest(held: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_repeat_in_a_long_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "_HELD", 100)
+    monkeypatch.setattr(digests, "_HELD", 100)
     source = read_rows(({"id": n % 500} for n in range(600)), key="id")
     with pytest.raises(ArrivalError, match="'0' came in row 0 and again in row 500 "):
         list(source)
@@ -122,14 +122,14 @@ def test_a_repeat_in_a_long_stream(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_equal_rows_of_a_long_stream_are_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"a": n % 7} for n in range(300)]
     in_memory = Occurrences().keys(rows)
-    monkeypatch.setattr(seen, "_HELD", 3)
+    monkeypatch.setattr(digests, "_HELD", 3)
     batched = Occurrences()
     assert [key for at in range(0, 300, 11) for key in batched.keys(rows[at : at + 11])] == in_memory
     assert len(set(in_memory)) == 300
 
 
 def test_a_long_stream_holds_no_more_than_a_part_of_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "_HELD", 1_000)
+    monkeypatch.setattr(digests, "_HELD", 1_000)
     arrivals = Arrivals()
     arrivals.repeat(["x"], 0)
 
@@ -141,9 +141,9 @@ def test_a_long_stream_holds_no_more_than_a_part_of_its_keys(monkeypatch: pytest
 
 
 def test_a_stream_whose_keys_find_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "_HELD", 1)
-    monkeypatch.setattr(seen, "_CACHE", "-10")
-    known = Seen()
+    monkeypatch.setattr(digests, "_HELD", 1)
+    monkeypatch.setattr(digests, "_CACHE", "-10")
+    known = Digests()
     known.note({b"a": 1, b"b": 2})
     assert known._file is not None
     known._file.execute("PRAGMA max_page_count = 3")

@@ -17,7 +17,7 @@ _ASKED = 1_000
 """Parameters of one statement; SQLite takes no more than some tens of thousands."""
 
 
-class Seen:
+class Digests:
     """Numbers by digest. Methods may be called from one thread after the other."""
 
     def __init__(self) -> None:
