@@ -237,8 +237,15 @@ class Connection(asyncio.BufferedProtocol):
     def write(self) -> None:
         """Writes the request that waits, unless nobody wants its reply any more."""
         if not self.open:
+            self._lost("closed before the request left")
             return
-        whole, self._request = b"".join(self._request), ()
+        try:
+            self._send(b"".join(self._request))
+            self._request = ()
+        except RuntimeError as error:  # of one that is closing; the others of this turn go all the same
+            self._lost(f"{type(error).__name__}: {error}")
+
+    def _send(self, whole: bytes) -> None:
         if self._transport is self._socket or len(whole) < _ONE_GO:
             self._transport.write(whole)
             return

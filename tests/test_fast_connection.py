@@ -371,6 +371,18 @@ def test_a_request_that_is_given_up_in_the_turn_it_was_asked_in_never_leaves() -
     assert run(job()) == (False, 1)
 
 
+def test_one_that_cannot_be_written_to_holds_up_no_other_of_its_turn() -> None:
+    async def job() -> tuple[Broken, tuple[int, bytes]]:
+        async with WireServer([OK, OK, OK]) as server, transport() as over:
+            await asyncio.gather(ask(over, server.base_url), ask(over, server.base_url))
+            (origin,) = over._origins.values()
+            origin.free[-1]._transport.write_eof()
+            return await asyncio.gather(broken(over, server.base_url, b""), ask(over, server.base_url))
+
+    got, whole = run(job())
+    assert (got.kind, got.sent, whole) == ("stale", False, (200, b"whole"))
+
+
 def test_a_time_out_tells_whether_the_request_had_left() -> None:
     async def job(body: bytes) -> bool:
         progress, asked = Progress(), asyncio.Event()
