@@ -204,9 +204,8 @@ class Percentile:
     @property
     def value(self) -> float | None:
         """By nearest rank."""
-        if self._new * 20 < len(self._last) and self._found is not None:
-            return self._found
-        if (count := len(self._last)) >= _LEARN_FROM:
+        count = len(self._last)
+        if count >= _LEARN_FROM and (self._found is None or self._new * 20 >= count):
             self._found = sorted(self._last)[math.ceil(0.99 * count) - 1]
             self._new = 0
         return self._found

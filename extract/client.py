@@ -226,9 +226,7 @@ class Line:
 
     def _learn(self, call: Call) -> None:
         reply = call.reply
-        if call.status == 200:
-            self._route.answered(call.address)
-        elif call.status is None and isinstance(reply, Fault) and reply.kind == "connect":
+        if call.status is None and isinstance(reply, Fault) and reply.kind == "connect":
             self._route.failed(call.address, self._clock.now(), connected=False)
         elif call.status in _STORM_STATUS:
             self._route.failed(call.address, self._clock.now(), connected=True)

@@ -43,10 +43,9 @@ class Books:
     def enter(self, call: Call, attempt: Attempt, kind: str, item: Item) -> None:
         """One request, whatever came of it."""
         self.calls += 1
-        reply, tally = call.reply, self.tally
-        usage, fault = reply.usage, reply if isinstance(reply, Fault) else None
+        usage, tally = call.reply.usage, self.tally
         cost = self.price.cost(usage) if self.price and usage.known else None
-        item.add(self._row(call, attempt, kind, item, cost, fault))
+        item.add(self._row(call, attempt, kind, item, cost))
         if heard():
             number, request, about = attempt.number, attempt.request, attempt.about
             tell(CallEnded(self.run_id, item.key, number, kind, request, call, about, cost))
@@ -59,13 +58,12 @@ class Books:
             tally.retries += kind == "retry"
             tally.reasks += kind == "reask"
             tally.doublings += kind == "doubled"
-        if fault is not None and fault.action is Action.COOL_DOWN:
+        if _is_turned_away(call):
             tally.rate_limited += 1
 
-    def _row(
-        self, call: Call, attempt: Attempt, kind: str, item: Item, cost: Decimal | None, fault: Fault | None
-    ) -> CallRow:
+    def _row(self, call: Call, attempt: Attempt, kind: str, item: Item, cost: Decimal | None) -> CallRow:
         reply = call.reply
+        fault = reply if isinstance(reply, Fault) else None
         return CallRow(  # in the order of the fields: names cost as much again as all the rest
             f"{self.run_id}-{self.series}{self.calls}",
             self.run_id,

@@ -210,10 +210,7 @@ class Engine:
                 await self._committer.put(_share(item, asked.end))
         else:
             self._asked[item.fingerprint] = _Asked()
-            if self._queue.full():
-                await self._queue.put(item)
-            else:
-                self._queue.put_nowait(item)
+            await self._queue.put(item)
 
     # conversations -----------------------------------------------------------------------------
 

@@ -54,13 +54,19 @@ class Incoming:
         self._broken: tuple[str, str, bool] | None = None
         self._waiter: asyncio.Future[None] | None = None
 
+    async def head(self) -> Incoming:
+        """Itself, when its head has come. Raises Broken."""
+        while not self.status:
+            await self._more()
+        return self
+
     async def read(self) -> bytes:
         """The whole body. Raises Broken."""
         if not self.whole:
             self._most = inf
             self._connection.resume()
         while not self.whole:
-            await self.more()
+            await self._more()
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         return self._decoded(body) if self._encoding else body
 
@@ -68,7 +74,7 @@ class Incoming:
         """The body as it comes. Raises Broken."""
         return self._decoded_chunks() if self._encoding else self._raw_chunks()
 
-    def more(self) -> asyncio.Future[None]:
+    def _more(self) -> asyncio.Future[None]:
         """To be awaited: something more has come, be it an end. Raises Broken."""
         if self._broken is not None:
             kind, detail, sent = self._broken
@@ -109,7 +115,7 @@ class Incoming:
             elif self.whole:
                 return
             else:
-                await self.more()
+                await self._more()
 
     # httpx undoes what a server compressed: the two transports read the same
 

@@ -125,10 +125,7 @@ class _Exchange:
         connection = self._origin.take() or await self._transport.connect(self._origin)
         self._connection = connection
         try:
-            reply = connection.ask(self._request)
-            while not reply.status:
-                await reply.more()
-            return reply
+            return await connection.ask(self._request).head()
         except BaseException:
             self._progress.sent = connection.flushed
             connection.abort()
@@ -235,9 +232,7 @@ async def _tunnel(connection: Connection, origin: _Origin, proxy: httpx.Proxy) -
     fields = [("host", f"{host}:{origin.port}"), *_proof(proxy)]
     lines = [f"CONNECT {host}:{origin.port} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
     try:
-        reply = connection.ask(["\r\n".join([*lines, "", ""]).encode("ascii")])
-        while not reply.status:
-            await reply.more()
+        reply = await connection.ask(["\r\n".join([*lines, "", ""]).encode("ascii")]).head()
     except Broken as error:
         raise Broken(error.kind, error.detail, sent=False) from None
     if not 200 <= reply.status < 300:

@@ -137,7 +137,7 @@ class Governor:
         if self._waiting_since is None:
             self._waiting_since = now
         window, flying = self.window, self.in_flight
-        if (self._cool_until is not None and self._cooling(now)) or not window.room(flying, now):
+        if self._cooling(now) or not window.room(flying, now):
             return None
         counted = self._counted(tokens)
         if self._rate_wait(counted, now) > 0:
@@ -190,7 +190,9 @@ class Governor:
             self._spread.take(now)
 
     def _cooling(self, now: float) -> bool:
-        if self._cool_until is not None and now < self._cool_until:
+        if self._cool_until is None:
+            return False
+        if now < self._cool_until:
             return True
         self._cool_until = None
         self._reconsider()

@@ -75,8 +75,6 @@ class Judge:
     def judge(self, message: Message, source: Source) -> Judgement:
         """One reply to one row whose text is `source`."""
         text = answer_text(message.content)
-        if message.stop_reason == "end_turn" and text.strip():  # as nearly all
-            return self.judge_text(text, source)
         return _stage_message(message, text) or self.judge_text(text, source)
 
     def judge_text(self, text: str, source: Source) -> Judgement:
@@ -84,8 +82,6 @@ class Judge:
         checked = self._compiled.check(text)
         if isinstance(checked, Findings):
             return Judgement("findings", text, findings=tuple(checked))
-        if not self._fields:
-            return Judgement("accepted", unwrap(text), checked)
         return self._accept(unwrap(text), checked, source)
 
     def judge_again(self, text: str, source: Source) -> Judgement:

@@ -17,16 +17,20 @@ class Stopper:
 
     def __init__(self) -> None:
         self.stop: Stop | None = None
-        self.stopping = False  # whether no new request may be sent
         self._stopped = asyncio.Event()
         self._bell = asyncio.Event()
         self._listening = 0
 
     def __call__(self, stop: Stop | None) -> None:
         if stop is not None and self.stop is None:
-            self.stop, self.stopping = stop, True
+            self.stop = stop
             self._stopped.set()
             self.changed()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new request may be sent."""
+        return self.stop is not None
 
     def changed(self) -> None:
         """Something that rows wait for has changed: they look again."""

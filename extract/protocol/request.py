@@ -131,7 +131,7 @@ class Envelope:
     def request(self, blocks: Sequence[Block]) -> Request:
         """The first request of a row."""
         turns = (Turn("user", tuple(blocks)),)
-        return Request(self, turns, self.max_tokens, self.prefix_tokens + estimate_blocks(blocks))
+        return Request(self, turns, self.max_tokens, self.estimate_tokens(blocks))
 
     def fingerprint(self, blocks: Sequence[Block], *, replicate: int = 0) -> str:
         """SHA-256 over everything that decides the answer to a row, as hex.

@@ -14,12 +14,9 @@ FIRST_PAUSE = 60.0  # seconds before the main address is tried again; doubled ea
 LONGEST_PAUSE = 600.0
 
 
-@dataclass
+@dataclass(slots=True)
 class Route:
-    """The state of one run's addresses. fallback: None where there is none, then nothing changes.
-
-    leading: where requests go, but for the one that tries the main address again.
-    """
+    """The state of one run's addresses. fallback: None where there is none, then nothing changes."""
 
     main: str
     fallback: str | None = None
@@ -28,8 +25,10 @@ class Route:
     _storm: int = 0
     _probing: bool = False
 
-    def __post_init__(self) -> None:
-        self.leading = self.main
+    @property
+    def leading(self) -> str:
+        """The address that requests go to, but for the one that tries the main one again."""
+        return self.main if self._away_until is None or self.fallback is None else self.fallback
 
     def choose(self, now: float) -> str:
         """The address for the next request."""
@@ -44,7 +43,6 @@ class Route:
         """The address gave an answer other than a 5xx."""
         if address == self.main:
             self._away_until, self._pause, self._storm, self._probing = None, FIRST_PAUSE, 0, False
-            self.leading = self.main
 
     def failed(self, address: str, now: float, *, connected: bool) -> None:
         """The address gave a 5xx or, where not `connected`, could not be reached."""
@@ -68,5 +66,4 @@ class Route:
 
     def _leave(self, now: float) -> None:
         self._away_until = now + self._pause
-        self.leading = self.fallback or self.main
         self._storm, self._probing = 0, False

@@ -94,7 +94,7 @@ class Entries:
         """In place: taking the rows out and putting them in again costs eight times as much."""
         import polars as pl
 
-        job, keys = clean(rows.job), list(map(clean, rows.keys))
+        job, keys = clean(rows.job), cleaned(rows.keys)
         self._rows.change(
             pl.Series(keys, dtype=pl.String),
             pl.DataFrame({"position": rows.positions}, schema={"position": pl.Int64}),
@@ -131,14 +131,14 @@ class Entries:
         self._ledger.con.execute(
             f"UPDATE {self._ledger.table('dead_letters')} SET status = ? WHERE job = ? AND status <> ? "
             f"AND status = coalesce(?, status) AND key IN (SELECT unnest(?::VARCHAR[]))",
-            [status, clean(job), status, only, [clean(key) for key in keys]],
+            [status, clean(job), status, only, cleaned(keys)],
         )
         self._has_dead = True
 
     def forget(self, job: str, keys: Sequence[str] | None = None) -> None:
         """Take rows of a job out of `rows` (all of them without `keys`); answers and history stay."""
         if keys is not None:
-            self._rows.remove([clean(key) for key in keys], clean(job))
+            self._rows.remove(cleaned(keys), clean(job))
             return
         self._ledger.con.execute(f"DELETE FROM {self._ledger.table('rows')} WHERE job = ?", [clean(job)])
 
